@@ -229,6 +229,87 @@ async def _gone(server: Server, database: str) -> bool | None:
     return server.query(database, query)[0][0] or None
 
 
+def test_a_job_that_another_worker_has_begun_meanwhile_is_not_put_back(
+    server: Server, url: str, runs: Runs
+) -> None:
+    from vera.batch.postgres import open_postgres
+
+    database = database_of(url)
+
+    async def whole() -> list[tuple[object, ...]]:
+        import procrastinate
+        import psycopg
+
+        from vera.batch.postgres_queue import Queue
+
+        async with open_postgres(url, runs, Heard()) as engine:
+            await engine.submit([sleeping_task("sleep 0 #1")])
+        connector = procrastinate.PsycopgConnector(conninfo=url, kwargs={"autocommit": True})
+        await connector.open_async()
+        queue = Queue(connector)
+        lost, other = [await queue.manager.register_worker() for _ in range(2)]
+        (waiting,) = await queue.waiting()
+        job = await queue.take(waiting.queue, lost)
+        assert job is not None
+        async with await psycopg.AsyncConnection.connect(url) as begins:
+            await begins.execute("update procrastinate_jobs set worker_id = %s", [other])
+            putting_back = asyncio.create_task(queue.put_back(job, lost))
+            await _until(lambda: _waits_for_a_lock(server, database))
+            await begins.commit()
+            await putting_back
+        await connector.close_async()
+        return server.query(database, "select status::text, worker_id = %s from procrastinate_jobs", other)
+
+    assert asyncio.run(whole()) == [("doing", True)]
+
+
+async def _waits_for_a_lock(server: Server, database: str) -> bool | None:
+    query = "select 1 from pg_stat_activity where datname = %s and wait_event_type = 'Lock'"
+    return bool(server.query(database, query, database)) or None
+
+
+def test_a_job_that_waits_while_an_attempt_at_its_task_runs_is_kept_until_that_has_ended(
+    server: Server, url: str, runs: Runs
+) -> None:
+    from vera.batch.postgres import open_postgres
+
+    task, database, ended = sleeping_task("sleep 60 #1"), database_of(url), asyncio.Event()
+
+    async def first(task: BatchTask, attempt: Attempt) -> Manifest:
+        try:
+            return await sleep(task, attempt)
+        finally:
+            ended.set()
+
+    async def second(task: BatchTask, attempt: Attempt) -> Manifest:
+        assert ended.is_set(), "the attempt of the other worker still runs"
+        return manifest_of(task, attempt)
+
+    async def put_back() -> bool | None:
+        query = "select 1 from procrastinate_jobs where status = 'todo' and scheduled_at is not null"
+        return bool(server.query(database, query)) or None
+
+    async def whole() -> None:
+        heard = Heard()
+        async with (
+            open_postgres(url, runs, heard, lease=LEASE) as one,
+            open_postgres(url, runs, Heard(), lease=LEASE) as two,
+        ):
+            await one.submit([task])
+            working = asyncio.create_task(one.work(first, slots=1, limits={}, drain=False))
+            await heard.until_begun()
+            server.query(database, "update procrastinate_jobs set status = 'todo', worker_id = null")
+            draining = asyncio.create_task(two.work(second, slots=1, limits={}, drain=True))
+            await _until(put_back)
+            await one.cancel()
+            await asyncio.gather(working, draining)
+            assert (await one.status()).counts == {"done": 1}
+
+    asyncio.run(whole())
+    rows = server.query(database, "select number, outcome from vera_attempt order by number")
+    assert rows == [(1, "interrupted"), (2, "committed")]
+
+
 def test_an_attempt_whose_end_finds_no_room_on_the_disk_is_over_all_the_same(
     server: Server, url: str, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -122,6 +122,25 @@ def test_a_job_that_a_crash_of_the_database_takes_back_is_queued_again(
     assert found["status"] == "done", found
 
 
+def test_a_job_that_the_queue_has_lost_ends_when_its_task_does(
+    server: Server, url: str, tmp_path: Path
+) -> None:
+    with cluster(tmp_path, url, latency=0.4, calls=5) as place:
+        token = place.token("one")
+        place.serve()
+        first = place.worker()
+        job = ask(place, token, "What colour is sky number 1?")
+        until(lambda: place.model.requests, "the first model call")
+        server.query(database_of(url), "delete from procrastinate_jobs")
+        kill(first)
+        place.worker()
+        with place.client(token) as client:
+            found = ended(client, token, job)
+        assert found["status"] == "done", found
+        (run,) = settled_runs(place)
+    assert run.attempts == 2
+
+
 def test_while_the_database_is_away_requests_get_503_and_what_was_taken_is_not_lost(
     server: Server, url: str, tmp_path: Path
 ) -> None:

@@ -4,7 +4,6 @@ A job that is over is deleted: what became of its task is in our own tables. Who
 until it is finished or put back; one whose worker was given up goes to someone else.
 """
 
-import datetime
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -34,6 +33,13 @@ TAKE = (
 FINISH = (
     f"delete from procrastinate_jobs where id = %s and worker_id = %s and status = 'doing' returning {SOON}"
 )
+PUT_BACK = (
+    "update procrastinate_jobs set status = 'todo', worker_id = null, attempts = attempts + 1, "
+    "scheduled_at = now() + make_interval(secs => %s) "
+    "where id = %s and status = 'doing' and worker_id is not distinct from %s"
+)
+"""One statement: of two that put a job of a lost worker back, the later one does not take it from the worker
+that has begun it in between."""
 NEVER = 10 * 365 * 86400.0
 """Seconds without a heartbeat after which procrastinate itself gives up a worker: our leases do."""
 
@@ -131,19 +137,14 @@ class Queue:
     async def put_back(self, job: Job, worker: int | None, seconds: float = 0.0) -> None:
         """The job waits again, and may be taken in so many seconds. One that is not of this worker (None: of
         no one) any more stays as it is."""
-        if await self._owns(job, worker):
-            at = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
-            await self.manager.retry_job_by_id_async(job.id, at)
+        async with self._pool.connection() as connection:
+            await connection.execute(PUT_BACK, [seconds, job.id, worker])
 
     async def withdraw(self, task: str) -> None:
         """A task that waits does so no longer."""
         for job in await self.manager.list_jobs_async(queueing_lock=task, status="todo"):
             if job.id is not None:
                 await self.manager.cancel_job_by_id_async(job.id, delete_job=True)
-
-    async def _owns(self, job: Job, worker: int | None) -> bool:
-        found = await self.manager.list_jobs_async(id=job.id, status="doing")
-        return any(each.worker_id == worker for each in found)
 
 
 def _job(found: "ProcrastinateJob") -> Job:

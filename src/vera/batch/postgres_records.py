@@ -35,10 +35,9 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True):
-    """What the database knows about a task at one moment. `is_known` says that it was ever submitted, `task`
-    is None for an unknown or invalid id; `is_active` says that it is queued or running."""
+    """What the database knows about a task at one moment. `task` is None for an unknown or invalid id;
+    `is_active` says that it is queued or running."""
 
-    is_known: bool = False
     task: BatchTask | None = None
     history: History = History()
     result: Manifest | None = None
@@ -109,7 +108,6 @@ def _known(rows: Sequence[tuple[Any, ...]]) -> Known:
     result = msgspec.json.decode(manifest, type=Manifest) if manifest is not None else None
     attempts = [_row(*row[8:]) for row in rows if row[8] is not None]
     return Known(
-        is_known=True,
         task=_task(id_, said, endpoint),
         history=History(
             commit=commit_of(result) if result is not None else None,

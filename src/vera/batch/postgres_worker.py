@@ -282,7 +282,11 @@ class PostgresWorker:
         task, before = known.task, known.history
         if known.result is not None:  # who won may have died before it wrote this
             await asyncio.to_thread(self._runs.commit, known.result)
-        if task is None or standing(before).state != "open":
+        state = standing(before, live=True).state
+        if state == "running":  # the queue is wrong, and is needed should that attempt come to no result
+            await self._queue.put_back(job, self._lease.worker, self._lease.pause)
+            return False
+        if task is None or state != "open":
             await self._queue.finish(job, self._lease.worker)
             return False
         row, attempt = await asyncio.to_thread(self._written, task, before)

@@ -212,18 +212,19 @@ class Cluster:
 
     async def _see(self, watched: _Watched, known: Known) -> None:
         assert self._engine is not None
-        if not known.is_known:  # a crash of the server took it back
+        now = standing(known.history, live=True)
+        if now.state == "open" and not known.is_active and not _is_given_up(known.history):
             folder = await asyncio.to_thread(self._engine.written, [watched.task])
-            await self._engine.submit_written([watched.task], folder)
+            await self._engine.submit_written([watched.task], folder)  # a crash of the server took it back
             return
         cancelled = watched.active.place.folder / CANCELLED
         if known.is_active and not watched.is_withdrawn and cancelled.exists():
             await self._engine.cancel_tasks([watched.task.id])
             watched.is_withdrawn = True
             known = (await self._engine.look([watched.task.id]))[watched.task.id]
-        now = standing(known.history, live=True)
+            now = standing(known.history, live=True)
         watched.active.state = "running" if now.state == "running" else "queued"
-        if now.state == "done" or not known.is_active:
+        if now.state == "done" or (now.state != "running" and not known.is_active):
             try:
                 watched.over.set_result(await asyncio.to_thread(self._settled, watched, known.history, now))
             except OSError as error:  # nothing is lost: the next look tries again
@@ -252,3 +253,10 @@ class Cluster:
             at=self._clock(),
             timed_out=now.state == "failed" and now.reason == TIMED_OUT,
         )
+
+
+def _is_given_up(history: History) -> bool:
+    """Whether the last attempt could not be run yet, as others before it: then only a person's word queues
+    the task again."""
+    last = history.begun[-1].number if history.begun else 0
+    return last in history.ended and history.ended[last].outcome == "unready"

@@ -18,6 +18,7 @@ from vera.batch.records import Manifest
 from vera.batch.runs import Runs
 from vera.batch.status import MAX_ATTEMPTS
 from vera.batch.task import BatchTask
+from vera.batch.task_file import parse_task
 
 LIMITED = "http://limited.example/v1"
 
@@ -125,6 +126,24 @@ def test_each_task_is_run_once_and_its_commit_lies_in_the_folder(kind: Kind, run
         made = runs.manifest(history.commit)
         assert made is not None
         assert made.spent == {"model_calls": 1}
+
+
+def test_tasks_that_differ_only_in_their_inputs_are_run_each_with_its_own(kind: Kind, runs: Runs) -> None:
+    tasks = [parse_task(b'{"task": "sleep 0 #1", "inputs": ["%s"]}' % name) for name in (b"a", b"b")]
+    ran: list[tuple[str, ...]] = []
+
+    async def seen(task: BatchTask, attempt: Attempt) -> Manifest:
+        ran.append(task.inputs)
+        return await sleep(task, attempt)
+
+    async def steps(engine: Stoppable, heard: Heard) -> None:
+        await engine.submit(tasks)
+        await engine.work(seen, slots=1, limits={}, drain=True)
+
+    _, counts = go(kind, runs, steps)
+    assert counts == {"done": 2}
+    assert sorted(ran) == [("a",), ("b",)]
+    assert {task.id for task in runs.tasks()} == {task.id for task in tasks}
 
 
 def test_what_is_queued_or_done_is_not_queued_again(kind: Kind, runs: Runs) -> None:

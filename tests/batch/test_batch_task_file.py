@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vera.batch.errors import BatchError
-from vera.batch.task import BatchTask
-from vera.batch.task_file import MAX_LINE_BYTES, MAX_PROBLEMS, TaskList, parse_task, read_tasks
+from vera.batch.task import BatchTask, said_of, task_id
+from vera.batch.task_file import MAX_LINE_BYTES, MAX_PROBLEMS, TaskList, carrying, parse_task, read_tasks
 from vera.batch.task_settings import TaskSettings
 from vera.config.handed import Allowed
 
@@ -186,3 +186,12 @@ def test_a_line_that_sets_what_only_the_person_may_set_is_refused_and_the_others
 def test_the_name_of_an_input_folder_that_no_folder_can_have_is_told_with_its_line(tmp_path: Path) -> None:
     said = refused(tmp_path / "t.jsonl", {"task": "a"}, {"task": "b", "input_dir": "x" * 300})
     assert 'Line 2: "input_dir" is no folder' in said
+
+
+def test_what_the_person_gives_for_all_tasks_keeps_the_inputs_of_each(tmp_path: Path) -> None:
+    one, two = "https://a.example/", "https://b.example/"
+    lines = [{"task": "Why?", "inputs": [one]}, {"task": "Why?", "inputs": [two]}, {"task": "Why?"}]
+    found = carrying(listed(tmp_path / "tasks", *lines), {"run.max_steps": 4}, "documents").tasks
+    said = [(task.inputs, task.input_dir) for task in found]
+    assert said == [((one,), ""), ((two,), ""), ((), "documents")]
+    assert [task.id for task in found] == [task_id(said_of(task)) for task in found]

@@ -13,7 +13,7 @@ from vera.attestation.objects import canonical, digest
 from vera.batch.postgres_notices import MOVED, QUEUED
 from vera.batch.postgres_queue import ACTIVE
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
-from vera.batch.task import BatchTask, canonical_task
+from vera.batch.task import BatchTask, said_of
 from vera.batch.task_file import parse_task
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def add_tasks(connection: "Connection", tasks: Sequence[BatchTask]) -> set
     """Write down tasks, and tell the workers when the transaction is over; the ids of those that are new."""
     endpoints = sorted({task.endpoint for task in tasks})
     ordered = sorted(tasks, key=lambda task: task.id)  # two that submit the same never wait in a circle
-    said = [canonical_task(t.kind, t.text, t.input_dir, t.settings, t.name).decode() for t in ordered]
+    said = [said_of(task).decode() for task in ordered]
     rows = await connection.execute(
         "with endpoints as (insert into vera_endpoint (endpoint, queue) "
         "select * from unnest(%s::text[], %s::text[]) on conflict do nothing), "

@@ -28,7 +28,7 @@ import msgspec
 from vera.attestation.objects import canonical, digest
 from vera.batch.errors import BatchError
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark
-from vera.batch.task import JOB, BatchTask, canonical_task, task_id
+from vera.batch.task import JOB, BatchTask, said_of, task_id
 from vera.batch.task_file import parse_task
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
@@ -77,7 +77,7 @@ class Runs:
 
     def keep(self, task: BatchTask) -> None:
         """Write what the task is, unless it is there. Raises OSError."""
-        said = canonical_task(task.kind, task.text, task.input_dir, task.settings, task.name)
+        said = said_of(task)
         folder = self.folder(task.id)
         folder.mkdir(parents=True, exist_ok=True)
         if not self._is_there(task.id, said):

@@ -58,6 +58,11 @@ def canonical_task(
     return canonical(members)
 
 
+def said_of(task: BatchTask) -> bytes:
+    """The canonical JSON of a task. Raises as `canonical_task`."""
+    return canonical_task(task.kind, task.text, task.input_dir, task.settings, task.name, task.inputs)
+
+
 def task_id(said: bytes) -> str:
     """The id of a task, from its canonical JSON."""
     return hashlib.sha256(said).hexdigest()

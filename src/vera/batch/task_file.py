@@ -12,7 +12,7 @@ import msgspec
 from vera.agent.inputs import is_address
 from vera.attestation.objects import ObjectError
 from vera.batch.errors import BatchError
-from vera.batch.task import JOB, BatchTask, canonical_task, task_id
+from vera.batch.task import JOB, BatchTask, canonical_task, said_of, task_id
 from vera.config.errors import plain
 from vera.config.handed import Scalar
 from vera.decode_errors import DECODE_ERRORS
@@ -89,9 +89,9 @@ def carrying(listed: TaskList, settings: Mapping[str, Scalar], input_dir: str = 
     found: dict[str, BatchTask] = {}
     for task in listed.tasks:
         own = {**settings, **task.settings}
-        folder = task.input_dir or input_dir
-        said = canonical_task(task.kind, task.text, folder, own, task.name)
-        made = msgspec.structs.replace(task, id=task_id(said), input_dir=folder, settings=own)
+        folder = task.input_dir or ("" if task.inputs else input_dir)
+        changed = msgspec.structs.replace(task, input_dir=folder, settings=own)
+        made = msgspec.structs.replace(changed, id=task_id(said_of(changed)))
         found.setdefault(made.id, made)
     repeated = listed.repeated + len(listed.tasks) - len(found)
     return msgspec.structs.replace(listed, tasks=tuple(found.values()), repeated=repeated)

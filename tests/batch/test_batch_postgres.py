@@ -310,6 +310,29 @@ def test_a_job_that_waits_while_an_attempt_at_its_task_runs_is_kept_until_that_h
     assert rows == [(1, "interrupted"), (2, "committed")]
 
 
+def test_an_attempt_of_a_worker_that_is_not_known_any_more_is_over(
+    server: Server, url: str, runs: Runs
+) -> None:
+    from vera.batch.postgres import open_postgres
+
+    task, database = sleeping_task("sleep 0 #1"), database_of(url)
+
+    async def whole() -> None:
+        async with open_postgres(url, runs, Heard(), lease=LEASE) as engine:
+            await engine.submit([task])
+            runs.begin(task.id, "gone")
+            server.query(
+                database,
+                "insert into vera_attempt (task, number, worker, worker_name, endpoint) "
+                "select id, 1, 12345, 'gone', endpoint from vera_task",
+            )
+            await engine.work(sleep, slots=1, limits={}, drain=True)
+
+    asyncio.run(whole())
+    rows = server.query(database, "select lost is not null, outcome from vera_attempt order by number")
+    assert rows == [(True, None), (False, "committed")]
+
+
 def test_an_attempt_whose_end_finds_no_room_on_the_disk_is_over_all_the_same(
     server: Server, url: str, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

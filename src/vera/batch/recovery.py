@@ -19,14 +19,18 @@ if TYPE_CHECKING:
 
 
 async def recover(connector: "PsycopgConnector", queue: Queue, runs: Runs) -> int:
-    """Take over from every lost worker; how many jobs wait again. Raises as Queue does, and OSError."""
+    """Take over from every lost worker, and from one that is not known any more; how many jobs wait again.
+    Raises as Queue does, and OSError."""
     async with connector.pool.connection() as connection:
         await connection.execute(
             "update vera_worker set lost = clock_timestamp() where lost is null "
             "and seen + make_interval(secs => lease) < clock_timestamp()"
         )
     async with connector.pool.connection() as connection:
-        rows = await connection.execute("select id from vera_worker where lost is not null order by id")
+        rows = await connection.execute(
+            "select id from vera_worker where lost is not null union select worker from vera_attempt "
+            "where outcome is null and lost is null and worker not in (select id from vera_worker) order by 1"
+        )
         lost = [worker for (worker,) in await rows.fetchall()]
     again = 0
     for worker in lost:

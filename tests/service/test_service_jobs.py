@@ -14,8 +14,10 @@ import msgspec
 import pytest
 
 from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
+from vera.config import ConfigError
+from vera.config.handed import Handed
 from vera.dashboard import run_process
-from vera.service import app, jobs, processes, progress, records, stored
+from vera.service import app, jobs, processes, progress, records, stored, terms
 from vera.service.tokens import Tokens, remove
 
 VERIFY = {"text": THESIS, "scope": ["files"]}
@@ -312,6 +314,27 @@ def test_a_token_has_so_many_streams_open(service: Service, monkeypatch: pytest.
         name = ask(client, token, "verify", VERIFY).json()["id"]
         answer = client.get(f"/v1/jobs/{name}/events", headers=bearer(token))
     assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many_streams")
+
+
+def test_settings_that_are_allowed_are_read_once_and_those_that_are_not_are_refused_each_time(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def load(*given: object, handed: Handed) -> None:
+        asked.append(handed.settings)
+        if handed.settings["run.max_steps"] == 0:
+            raise ConfigError("No.")
+
+    monkeypatch.setattr(terms, "load", load)
+    for text, steps in (("one", 4), ("two", 4), ("three", 5)):
+        settings = {"run.max_steps": steps}
+        service.terms.insist_on_allowed(Handed(source="task", where="a test", text=text, settings=settings))
+    for _ in range(2):
+        with pytest.raises(ConfigError):
+            settings = {"run.max_steps": 0}
+            service.terms.insist_on_allowed(Handed(source="task", where="a test", settings=settings))
+    assert asked == [{"run.max_steps": steps} for steps in (4, 5, 0, 0)]
 
 
 def test_what_waited_is_held_against_the_terms_of_the_server_that_starts_it(service: Service) -> None:

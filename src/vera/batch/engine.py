@@ -4,7 +4,7 @@ An engine is a queue and a set of slots. What it believes is never the truth: a 
 is there (`vera.batch.runs`), whoever ran it and however often.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,8 +44,10 @@ class Unfinished(Exception):
         self.spent = spent or {}
 
 
-Handle = Callable[[BatchTask, Attempt], Awaitable[Manifest]]
-"""Runs one attempt. Raises Unfinished when it has no result; cancelled, it ends what it started first."""
+Handle = Callable[[BatchTask, Attempt], Coroutine[Any, Any, Manifest]]
+"""Gives what runs one attempt. It is called before it is certain that the attempt begins, so until it is
+awaited it only gets ready what can be got ready twice; where no attempt begins it is closed. Raises
+Unfinished when the attempt has no result; cancelled, it ends what it started first."""
 
 
 class Submitted(msgspec.Struct, frozen=True, kw_only=True):

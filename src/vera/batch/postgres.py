@@ -13,7 +13,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -24,7 +24,7 @@ from vera.batch.leases import LEASE_SECONDS, RENEWALS, Lease, boot_seconds
 from vera.batch.local import Listener
 from vera.batch.postgres_follow import Following
 from vera.batch.postgres_notices import AGAIN_SECONDS, MOVED, notices
-from vera.batch.postgres_queue import MAX_AT_ONCE, SOON, Queue
+from vera.batch.postgres_queue import MAX_AT_ONCE, Queue
 from vera.batch.postgres_tables import prepare
 from vera.batch.postgres_url import Address
 from vera.batch.postgres_worker import UNREADY_SECONDS, Cluster, PostgresWorker
@@ -43,6 +43,8 @@ TRIES = 5
 """Of a submission that met another one of the same tasks."""
 CONNECTIONS = 4
 """Of one process, beside that of its lease."""
+PREPARED_AFTER = 1
+"""Times that a connection sends a statement before the server keeps it: it takes half as long then."""
 
 
 class WorkerSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,8 +141,8 @@ class PostgresEngine:
                 await asyncio.sleep(AGAIN_SECONDS)
 
     async def moves(self) -> AsyncGenerator[str | None, None]:
-        """The ids of tasks that were begun or have ended, as it happens; '' when all should be looked at, and
-        None while the database is away."""
+        """The ids of tasks that have ended, or with BEGINS in front that begin, as it happens; '' when all
+        should be looked at, and None while the database is away."""
         told = notices(self._cluster.address, MOVED, LEASE_SECONDS / RENEWALS)
         async with contextlib.aclosing(told) as moves:
             async for task in moves:
@@ -192,18 +194,23 @@ class PostgresEngine:
         queues again what a crash of the server takes back. Raises as `submit_or_raise`."""
         from procrastinate.exceptions import AlreadyEnqueued
 
+        fresh = [task for task in tasks if task.id not in folder]
+        async with self._connection() as one:
+            new = await records.add_tasks(one, fresh, queued=True, soon=soon) if fresh else set()
+        rest = [task for task in tasks if task.id not in new]
         for _ in range(TRIES):
             with contextlib.suppress(AlreadyEnqueued):  # somebody submits the same: look again
-                async with self._connection() as one, one.pipeline(), one.transaction():
-                    if soon:
-                        await one.execute(cast("Any", f"select {SOON}"))
-                    return await self._queue_open(one, tasks, folder)
+                states: dict[str, State | None] = {}
+                if rest:
+                    async with self._connection() as one, one.transaction():
+                        states = await self._queue_open(one, rest, folder)
+                return [states.get(task.id) for task in tasks]
         raise BatchError("Others submit the same tasks at this moment. Run the same command again.")
 
     async def _queue_open(
         self, connection: "AsyncConnection[Any]", tasks: Sequence[BatchTask], folder: Mapping[str, History]
-    ) -> list[State | None]:
-        new = await records.add_tasks(connection, tasks)
+    ) -> dict[str, State | None]:
+        new = await records.add_tasks(connection, tasks, queued=False)
         before = {task.id: records.Known() for task in tasks}
         if old := [task for task in before if task not in new]:
             before |= await records.known(connection, old)
@@ -221,7 +228,7 @@ class PostgresEngine:
         if again := [task.id for task in is_open if task.id not in new]:
             queues |= await _queues(connection, again)
         await self._queue.add(connection, [(task.id, queues[task.id]) for task in is_open])
-        return [None if state == "open" else state for state in states.values()]
+        return {task: None if state == "open" else state for task, state in states.items()}
 
     async def _mark(self, tasks: Collection[str], kind: str, states: Sequence[State]) -> list[str]:
         changed = []
@@ -294,7 +301,7 @@ async def open_postgres(
     try:
         await (await psycopg.AsyncConnection.connect(**parameters)).close()
         connector = procrastinate.PsycopgConnector(
-            kwargs={**parameters, "autocommit": True},
+            kwargs={**parameters, "autocommit": True, "prepare_threshold": PREPARED_AFTER},
             min_size=1,
             max_size=CONNECTIONS,
             timeout=lease / RENEWALS,

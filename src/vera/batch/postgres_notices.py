@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 QUEUED = "vera_queued"
 """The channel on which it is told that tasks wait."""
 MOVED = "vera_moved"
-"""The channel on which the id of a task is told that was begun, or has ended."""
+"""The channel on which the id of a task is told that has ended, or with BEGINS in front that begins."""
+BEGINS = "+"
 AGAIN_SECONDS = 1.0
 """Between two tries to reach the database."""
 

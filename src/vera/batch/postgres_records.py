@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from vera.attestation.objects import canonical, digest
-from vera.batch.postgres_notices import MOVED, QUEUED
-from vera.batch.postgres_queue import ACTIVE
+from vera.batch.postgres_notices import BEGINS, MOVED, QUEUED
+from vera.batch.postgres_queue import ACTIVE, KIND
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
 from vera.batch.task import BatchTask, said_of
 from vera.batch.task_file import parse_task
@@ -49,27 +49,44 @@ def queue_of(endpoint: str) -> str:
     return f"vera:{digest(endpoint.encode())[7:39]}"
 
 
-async def add_tasks(connection: "Connection", tasks: Sequence[BatchTask]) -> set[str]:
-    """Write down tasks, and tell the workers when the transaction is over; the ids of those that are new."""
-    endpoints = sorted({task.endpoint for task in tasks})
-    ordered = sorted(tasks, key=lambda task: task.id)  # two that submit the same never wait in a circle
-    said = [said_of(task).decode() for task in ordered]
-    rows = await connection.execute(
-        "with endpoints as (insert into vera_endpoint (endpoint, queue) "
-        "select * from unnest(%s::text[], %s::text[]) on conflict do nothing), "
-        "new as (insert into vera_task (id, said, endpoint) "
-        "select * from unnest(%s::text[], %s::text[], %s::text[]) on conflict do nothing returning id) "
-        "select coalesce(array_agg(id), '{}'), pg_notify(%s, '') from new",
-        [
-            endpoints,
-            [queue_of(endpoint) for endpoint in endpoints],
-            [task.id for task in ordered],
-            said,
-            [task.endpoint for task in ordered],
-            QUEUED,
-        ],
-    )
-    row = await rows.fetchone()
+_ADD = """
+with said as (
+    select * from unnest(%(ids)s::text[], %(said)s::text[], %(endpoints)s::text[], %(queues)s::text[])
+        as said (id, said, endpoint, queue)
+), endpoints as (
+    insert into vera_endpoint (endpoint, queue) select distinct endpoint, queue from said order by endpoint
+    on conflict do nothing
+), new as (
+    insert into vera_task (id, said, endpoint) select id, said, endpoint from said order by id
+    on conflict do nothing returning id
+)
+select coalesce(array_agg(id), '{}'), pg_notify(%(channel)s, ''),
+    case when %(soon)s then set_config('synchronous_commit', 'off', true) end,
+    case when %(queued)s and count(*) > 0 then procrastinate_defer_jobs_v1(array_agg(
+        row(queue, %(kind)s::text, 0, null, id, jsonb_build_object('task', id), null)
+        ::procrastinate_job_to_defer_v1
+    )) end
+from new join said using (id)
+"""
+
+
+async def add_tasks(
+    connection: "Connection", tasks: Sequence[BatchTask], *, queued: bool, soon: bool = False
+) -> set[str]:
+    """Write down tasks, and tell the workers when the transaction is over; the ids of those that are new.
+    `queued` queues these as well: one statement, since each goes to another machine and back. `soon` is that
+    of `PostgresEngine.submit_written`."""
+    values = {
+        "ids": [task.id for task in tasks],
+        "said": [said_of(task).decode() for task in tasks],
+        "endpoints": [task.endpoint for task in tasks],
+        "queues": [queue_of(task.endpoint) for task in tasks],
+        "channel": QUEUED,
+        "kind": KIND,
+        "queued": queued,
+        "soon": soon,
+    }
+    row = await (await connection.execute(cast("Any", _ADD), values)).fetchone()
     assert row is not None
     return set(row[0])
 
@@ -173,8 +190,8 @@ async def begin(
         "with begun as (insert into vera_attempt (task, number, worker, worker_name, endpoint, slot) "
         "select %s, %s, id, %s, %s, %s from vera_worker where id = %s and lost is null for share "
         "on conflict (task, number) do update set worker = excluded.worker returning task) "
-        "select pg_notify(%s, task) from begun",
-        [begun.task, begun.number, begun.worker, endpoint, slot, worker, MOVED],
+        "select pg_notify(%s, %s) from begun",
+        [begun.task, begun.number, begun.worker, endpoint, slot, worker, MOVED, BEGINS + begun.task],
     )
     return await rows.fetchone() is not None
 

@@ -290,11 +290,18 @@ class PostgresWorker:
             await self._queue.finish(job, self._lease.worker)
             return False
         row, attempt = await asyncio.to_thread(self._written, task, before)
-        async with self._cluster.connector.pool.connection() as connection:
-            if not await records.begin(
-                connection, row, worker=self._lease.worker, endpoint=endpoint, slot=slot
-            ):
-                return False
+        handling = handle(task, attempt)
+        is_begun = False
+        try:
+            async with self._cluster.connector.pool.connection() as connection:
+                is_begun = await records.begin(
+                    connection, row, worker=self._lease.worker, endpoint=endpoint, slot=slot
+                )
+        finally:
+            if not is_begun:
+                handling.close()
+        if not is_begun:
+            return False
         self._listener.began(task, attempt)
         loop = asyncio.get_running_loop()
         held = _Held(
@@ -303,7 +310,7 @@ class PostgresWorker:
             number=row.number,
             slot=slot,
             before=before,
-            handling=loop.create_task(_handled(handle, task, attempt), name=f"task {task.id}"),
+            handling=loop.create_task(handling, name=f"task {task.id}"),
         )
         self._at[endpoint] += 1
         self._running[task.id] = held
@@ -472,10 +479,6 @@ class PostgresWorker:
                                 await self._make_sure()
                         await self._lease.give_back()
             await self._lease.close()
-
-
-async def _handled(handle: Handle, task: BatchTask, attempt: Attempt) -> Manifest:
-    return await handle(task, attempt)
 
 
 def _result_of(runs: Runs, task: str) -> Manifest | None:

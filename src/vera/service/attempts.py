@@ -5,7 +5,7 @@ be read, its egress how much of the web. A job that wants more is refused here, 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,11 +65,19 @@ class JobAttempts:
         self._allowed = allowed
         self._others = others
 
-    async def __call__(self, task: BatchTask, attempt: Attempt) -> Manifest:
-        """Run the attempt. Raises Unfinished."""
+    def __call__(self, task: BatchTask, attempt: Attempt) -> Coroutine[Any, Any, Manifest]:
+        """What runs the attempt. Settings are read at once, while the beginning goes to the disk."""
         if task.kind != JOB:
-            return await self._others(task, attempt)
-        prepared = await asyncio.to_thread(self._prepared, task, attempt)
+            return self._others(task, attempt)
+        preparing = asyncio.ensure_future(asyncio.to_thread(self._prepared, task, attempt))
+        preparing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return self._run(task, attempt, preparing)
+
+    async def _run(
+        self, task: BatchTask, attempt: Attempt, preparing: "asyncio.Future[Prepared]"
+    ) -> Manifest:
+        """Run the attempt. Raises Unfinished."""
+        prepared = await preparing
         watch = Watch(prepared.session)
         out = self._runs.output(task.id, attempt.number)
         stderr = out.with_suffix(".stderr")

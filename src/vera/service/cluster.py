@@ -17,6 +17,7 @@ import msgspec
 from vera.batch.cancelling import end_tasks
 from vera.batch.errors import BatchError
 from vera.batch.postgres import PostgresEngine, open_postgres
+from vera.batch.postgres_notices import BEGINS
 from vera.batch.postgres_records import Known
 from vera.batch.postgres_running import Access, silent
 from vera.batch.records import History
@@ -183,8 +184,11 @@ class Cluster:
                     self._is_away = True
                 elif not task:
                     await self._look(list(self._watched))
-                elif task in self._watched:
-                    await self._look([task])
+                elif watched := self._watched.get(task.removeprefix(BEGINS)):
+                    if task.startswith(BEGINS):
+                        watched.active.state = "running"
+                    else:
+                        await self._look([task])
 
     async def _look_often(self) -> None:
         while True:

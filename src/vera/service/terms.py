@@ -7,8 +7,12 @@ import msgspec
 
 from vera.attestation.request import AGENT_BUDGET, Budget
 from vera.attestation.request_json import BudgetAsked
-from vera.config import ConfigError, Settings
+from vera.config import ConfigError, Settings, load
+from vera.config.handed import Handed, Scalar
 from vera.service.problems import Refused
+
+MAX_ALLOWED = 1000
+"""Sets of settings that are known to be allowed."""
 
 KEPT = "serve"
 """Under the base folder: what the service keeps, a folder for each token."""
@@ -28,6 +32,19 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     roots: Mapping[str, Path] = {}
     egress: bool = False
     seconds: float = 3600.0
+    allowed: set[frozenset[tuple[str, Scalar]]] = set()
+    """Settings of requests that were held against the loader."""
+
+    def insist_on_allowed(self, handed: Handed) -> None:
+        """Raises ConfigError for settings of a request that cannot be, or are not the request's to set. Equal
+        ones are read once: like `settings`, this stays as it was when the service was started, and the
+        process of a job reads its settings itself."""
+        asked = frozenset(handed.settings.items())
+        if asked in self.allowed:
+            return
+        load(self.overrides, self.flags, handed=handed)
+        if len(self.allowed) < MAX_ALLOWED:
+            self.allowed.add(asked)
 
     def options(self) -> list[str]:
         """The options that give a child the same settings."""

@@ -12,7 +12,7 @@ from vera.agent.folders import corpus_digest
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import digest
 from vera.attestation.request import RequestError
-from vera.config import ConfigError, Settings, load
+from vera.config import ConfigError, Settings
 from vera.config.handed import Handed, Scalar
 from vera.config.settings import requiring
 from vera.dashboard.run_child import vera_command
@@ -138,7 +138,7 @@ def _research(body: ResearchBody, terms: Terms, accepted: Reach | None) -> Work:
     given = {name: value for name, value in asked.items() if value is not None}
     handed = Handed(source="task", where="the request", text=question, settings=given)
     if accepted is None:  # else the process of the attempt says what it does not allow
-        load(terms.overrides, terms.flags, handed=handed)
+        terms.insist_on_allowed(handed)
 
     def arguments(place: Place) -> list[str]:
         words = ["run", "--handed", "--lane", "research", "--form", body.form]

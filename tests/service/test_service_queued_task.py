@@ -101,8 +101,12 @@ def test_a_worker_refuses_what_its_own_person_does_not_allow(
     children: Any = None  # nothing is started
     attempts = JobAttempts(children, tmp_path, overrides, Allowed(), never)
     with pytest.raises(Unfinished, match=sentence) as end:
-        asyncio.run(attempts(task, Attempt(number=1, folder=tmp_path / "1")))
+        asyncio.run(ran(attempts, task, tmp_path / "1"))
     assert (end.value.outcome, end.value.exit_code) == ("failed", 2)
+
+
+async def ran(attempts: JobAttempts, task: BatchTask, folder: Path) -> Manifest:
+    return await attempts(task, Attempt(number=1, folder=folder))
 
 
 def test_a_job_whose_folder_is_not_here_waits_for_another_worker(tmp_path: Path) -> None:
@@ -110,5 +114,5 @@ def test_a_job_whose_folder_is_not_here_waits_for_another_worker(tmp_path: Path)
     children: Any = None
     attempts = JobAttempts(children, tmp_path / "here", (), Allowed(), never)
     with pytest.raises(Unfinished, match="the shared folder cannot be read here") as end:
-        asyncio.run(attempts(task, Attempt(number=1, folder=tmp_path / "1")))
+        asyncio.run(ran(attempts, task, tmp_path / "1"))
     assert (end.value.outcome, end.value.exit_code) == ("unready", 5)

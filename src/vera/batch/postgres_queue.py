@@ -4,7 +4,7 @@ A job that is over is deleted: what became of its task is in our own tables. Who
 until it is finished or put back; one whose worker was given up goes to someone else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -26,9 +26,19 @@ ACTIVE = (
 SOON = "set_config('synchronous_commit', 'off', true)"
 """In a statement, SQL by which its transaction does not wait for the disk: with the next one that does, both
 are there. A crash of the server in between takes the change back."""
+WAITING = (
+    "select endpoint, queue, most from vera_endpoint cross join lateral ("
+    "select id from procrastinate_jobs where queue_name = queue and status = 'todo' "
+    "and (scheduled_at is null or scheduled_at <= now()) order by id limit 1) as first order by first.id"
+)
 TAKE = (
     f"select id, coalesce(args ->> 'task', ''), {SOON} "
     "from procrastinate_fetch_job_v2(array[%s]::varchar[], %s) where id is not null"
+)
+TAKE_FIRST = (
+    f"with first as ({WAITING} limit 1) select endpoint, job.id, coalesce(args ->> 'task', ''), {SOON} "
+    "from first left join lateral procrastinate_fetch_job_v2(array["
+    "case when most is null and endpoint <> all(%s) then queue else '' end]::varchar[], %s) as job on true"
 )
 FINISH = (
     f"delete from procrastinate_jobs where id = %s and worker_id = %s and status = 'doing' returning {SOON}"
@@ -103,12 +113,7 @@ class Queue:
     async def waiting(self) -> list[Waiting]:
         """The endpoints with jobs that may run now, the one whose first job waits longest first."""
         async with self._pool.connection() as connection:
-            rows = await connection.execute(
-                "select endpoint, queue, most from vera_endpoint cross join lateral ("
-                "select id from procrastinate_jobs where queue_name = queue and status = 'todo' "
-                "and (scheduled_at is null or scheduled_at <= now()) order by id limit 1) as first "
-                "order by first.id"
-            )
+            rows = await connection.execute(WAITING)
             return [Waiting(*row) for row in await rows.fetchall()]
 
     async def take(self, queue: str, worker: int) -> Job | None:
@@ -118,6 +123,16 @@ class Queue:
             rows = await connection.execute(cast("Any", TAKE), [queue, worker])
             row = await rows.fetchone()
         return Job(row[0], row[1]) if row is not None else None
+
+    async def take_first(self, worker: int, full: Collection[str]) -> tuple[str, Job | None] | None:
+        """Own the job that waits longest, in one statement; None when none waits. It comes with its endpoint,
+        and without the job where that has a limit, is one of `full`, or another was quicker."""
+        async with self._pool.connection() as connection:
+            rows = await connection.execute(cast("Any", TAKE_FIRST), [list(full), worker])
+            row = await rows.fetchone()
+        if row is None:
+            return None
+        return row[0], (Job(row[1], row[2]) if row[1] is not None else None)
 
     async def owned(self, worker: int) -> list[Job]:
         """The jobs that a worker owns."""

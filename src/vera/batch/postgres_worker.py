@@ -253,27 +253,43 @@ class PostgresWorker:
 
     async def _begin_next(self, handle: Handle) -> bool:
         """Take a job of the endpoints that have room and begin it; False when there is none to take."""
+        try:
+            first = await self._queue.take_first(self._lease.worker, self._full())
+            if first is None:
+                return False
+            endpoint, job = first
+            if job is None:
+                return await self._begin_within_limits(handle)
+            await self._begin(job, endpoint, None, handle)
+            return True
+        except BaseException:
+            self._unsure = True  # something may be taken that is not known here
+            raise
+
+    async def _begin_within_limits(self, handle: Handle) -> bool:
+        """As `_begin_next`, for endpoints of which some have limits."""
+        full = self._full()
         for waiting in await self._queue.waiting():
             endpoint, slot = waiting.endpoint, None
-            if self._at[endpoint] >= self._pace(endpoint, waiting.most).allowed:
-                continue
-            if self._steady() < self._paused.get(endpoint, float("-inf")):
+            if endpoint in full or self._at[endpoint] >= self._pace(endpoint, waiting.most).allowed:
                 continue
             if waiting.most is not None:
                 slot = await self._lease.slots.acquire(endpoint, waiting.most)
                 if slot is None:
                     continue
-            try:
-                job = await self._queue.take(waiting.queue, self._lease.worker)
-                begun = job is not None and await self._begin(job, endpoint, slot, handle)
-            except BaseException:
-                self._unsure = True  # something may be taken that is not known here
-                raise
+            job = await self._queue.take(waiting.queue, self._lease.worker)
+            begun = job is not None and await self._begin(job, endpoint, slot, handle)
             if slot is not None and not begun:
                 await self._lease.slots.release(endpoint, slot)
             if job is not None:
                 return True
         return False
+
+    def _full(self) -> set[str]:
+        """Endpoints at which nothing more is begun now."""
+        now = self._steady()
+        full = {endpoint for endpoint, pace in self._paces.items() if self._at[endpoint] >= pace.allowed}
+        return full | {endpoint for endpoint, until in self._paused.items() if now < until}
 
     async def _begin(self, job: Job, endpoint: str, slot: int | None, handle: Handle) -> bool:
         """Begin an attempt at the task of a job; False when it is not to be run."""
@@ -312,6 +328,7 @@ class PostgresWorker:
             before=before,
             handling=loop.create_task(handling, name=f"task {task.id}"),
         )
+        self._pace(endpoint, None)
         self._at[endpoint] += 1
         self._running[task.id] = held
         held.running = loop.create_task(self._attempt(held))

@@ -40,6 +40,8 @@ TAKE_FIRST = (
     "from first left join lateral procrastinate_fetch_job_v2(array["
     "case when most is null and endpoint <> all(%s) then queue else '' end]::varchar[], %s) as job on true"
 )
+"""It takes nothing where the endpoint of the first job has a limit or is one of those named, as no queue has
+an empty name."""
 FINISH = (
     f"delete from procrastinate_jobs where id = %s and worker_id = %s and status = 'doing' returning {SOON}"
 )

@@ -14,6 +14,7 @@ from vera.batch.session_end import Watch, how_it_stands
 from vera.dashboard.log_ends import read_ends
 from vera.dashboard.run_status import status_of
 from vera.session import Reader, Session, SessionError, check, seal
+from vera.session.session import replace_file
 
 
 @pytest.fixture
@@ -107,3 +108,10 @@ def test_what_a_killed_run_left_half_written_is_gone_when_it_goes_on(cut_short: 
     assert re.fullmatch(r"[0-9a-f]{64}", blob.name) and blob.exists()
     *_, (_, last) = Reader(cut_short / "trace.jsonl").poll()
     assert isinstance(last, events.Resumed)
+
+
+def test_a_file_that_cannot_be_replaced_leaves_nothing_half_written(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(OSError):
+        replace_file(tmp_path / "taken", b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]

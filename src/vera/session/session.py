@@ -1,5 +1,6 @@
 """A session: the folder of one run, with its log, store, state and projections."""
 
+import contextlib
 import hashlib
 import os
 import time
@@ -296,15 +297,20 @@ def _holds(root: Path, name: str, content: bytes | bytearray) -> bool:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all. A link of its name is replaced, never followed."""
+    """Write a file whole or not at all. A link of its name is replaced, never followed. Raises OSError."""
     temporary = path.with_name(path.name + ".new")
     temporary.unlink(missing_ok=True)
-    with open_private(temporary, "xb") as file:
-        file.write(content)
-        file.flush()
-        if content:  # an empty file has nothing to lose
-            os.fsync(file.fileno())
-    temporary.replace(path)
+    try:
+        with open_private(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            if content:  # an empty file has nothing to lose
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def _sha256_of(path: Path) -> str:

@@ -188,7 +188,7 @@ class Records:
         return folder
 
     def clear(self) -> None:
-        """Remove what a service that was killed left: its bundles, jobs that had not got into the index, and
+        """Remove what a service that was killed left: its bundles, jobs that are not in the index, and
         files that were half written. What workers write is theirs."""
         shutil.rmtree(self.base / "bundles", ignore_errors=True)
         for path in (self.base / "jobs").iterdir():

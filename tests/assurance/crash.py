@@ -21,7 +21,7 @@ from assurance.crash_commands import Bundle, Check, Review, Thesis, Typed
 from assurance.crash_model import model
 from assurance.crash_servers import Dashboard, Service
 from assurance.crash_sessions import RESULTS, Ask, BestOfN, Meaning, Run
-from assurance.crash_stage import Stage, forget, no_traceback
+from assurance.crash_stage import Ended, Stage, forget, no_traceback
 from assurance.faults import DISK_BROKEN, DISK_FULL, MOMENT, READ_ONLY, Fault
 
 Scenario = Run | Typed
@@ -75,7 +75,7 @@ def attempt(trial: Trial) -> None:
         stage.nothing_runs()
         scenario.settle(stage, ended, fault, usual.code)
         stage.nothing_runs()
-        stage.nothing_temporary(fault, scenario.given_up(stage))
+        stage.nothing_temporary(fault, [*scenario.given_up(stage), *not_removed(ended, fault)])
     except Exception as error:
         number = fault.number or len(ended.calls)
         where = ended.calls[number - 1] if len(ended.calls) >= number else "a call that it never made"
@@ -83,6 +83,13 @@ def attempt(trial: Trial) -> None:
         raise AssertionError(f"{what}, exit code {ended.code}: {ended.said[-500:]}") from error
     finally:
         forget(model())
+
+
+def not_removed(ended: Ended, fault: Fault) -> list[Path]:
+    """What the disk refused to remove: whoever wanted it gone can do no more."""
+    failed = fault.action in ("fails", "fails-once") and 0 < fault.number <= len(ended.calls)
+    call = ended.calls[fault.number - 1] if failed else None
+    return [Path(call.path)] if call is not None and call.name == "unlink" else []
 
 
 def chosen(turn: int, calls: int, random_: random.Random) -> tuple[str, int]:

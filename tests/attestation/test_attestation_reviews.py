@@ -172,6 +172,18 @@ def test_an_altered_entry_is_found_and_never_counts(what: str, session: Path, si
     assert all(each.why and each.entry is None for each in log.bad)
 
 
+@pytest.mark.parametrize(("cut", "kept"), [(20, 2), (1, 3)], ids=["an entry", "its line end"])
+def test_what_a_crash_left_of_the_last_entry_is_no_hindrance(
+    cut: int, kept: int, session: Path, signer: Signer
+) -> None:
+    for claim in CLAIMS:
+        say(session, signer, claim)
+    (session / FILE).write_bytes(b"".join(lines(session))[:-cut])
+    say(session, signer, "c1", "unsure")
+    assert len(lines(session)) == kept + 1
+    assert standings(found(session, signer)) == ["REPLACED", *["COUNTED"] * kept]
+
+
 def test_that_last_entries_were_cut_off_is_not_seen(session: Path, signer: Signer) -> None:
     for claim in CLAIMS:
         say(session, signer, claim)

@@ -142,6 +142,21 @@ def test_a_killed_attempt_is_gone_on_with_and_no_call_is_made_twice(tmp_path: Pa
     assert len(answers) <= 7  # five turns and a nudge, of which one may have been cut off
 
 
+def test_of_a_session_that_was_killed_before_it_began_nothing_half_written_is_left(tmp_path: Path) -> None:
+    with ScriptedServer(slowly(0.0)) as server:
+        tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 1)
+        (row,) = said(batch(tasks, "--json", cwd=tmp_path))["tasks"]
+        folder = tmp_path / "runs" / row["id"]
+        for name in ("commit.json", "attempts/1.manifest.json", "attempts/1.end.json", "1/seal.json"):
+            (folder / name).unlink()
+        trace = folder / "1" / "trace.jsonl"
+        trace.write_bytes(b"".join(trace.read_bytes().splitlines(keepends=True)[:2]))
+        (folder / "1" / "seal.json.new").write_bytes(b"{")
+        (row,) = said(batch(tasks, "--json", cwd=tmp_path))["tasks"]
+    assert row["session"].endswith("/2")
+    assert not list(folder.rglob("*.new"))
+
+
 def test_a_result_that_was_not_yet_counted_is_counted_without_asking_again(tmp_path: Path) -> None:
     with ScriptedServer(slowly(0.0)) as server:
         tasks = write_tasks(tmp_path / "tasks.jsonl", server.base_url, 2)

@@ -103,8 +103,9 @@ def test_what_the_seal_covers_is_on_the_disk_before_the_seal(
 def test_what_a_killed_run_left_half_written_is_gone_when_it_goes_on(cut_short: Path) -> None:
     blob = next((cut_short / "store").glob("*/*"))
     (blob.parent / ".new-abc").write_bytes(b"half")
+    (cut_short / "tags.json.new").write_bytes(b"half")
     Session.resume(cut_short).close()
-    assert not list(cut_short.rglob(".new-*"))
+    assert not [*cut_short.rglob(".new-*"), *cut_short.glob("*.new")]
     assert re.fullmatch(r"[0-9a-f]{64}", blob.name) and blob.exists()
     *_, (_, last) = Reader(cut_short / "trace.jsonl").poll()
     assert isinstance(last, events.Resumed)
@@ -115,3 +116,10 @@ def test_a_file_that_cannot_be_replaced_leaves_nothing_half_written(tmp_path: Pa
     with pytest.raises(OSError):
         replace_file(tmp_path / "taken", b"whole")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_a_seal_that_cannot_be_written_leaves_nothing_half_written(tmp_path: Path) -> None:
+    (tmp_path / seal.NAME).mkdir()
+    with pytest.raises(OSError):
+        seal.write(tmp_path, seal.Seal(seq=1, hash="0" * 64))
+    assert [path.name for path in tmp_path.iterdir()] == [seal.NAME]

@@ -146,6 +146,7 @@ def append(
     root: Path, signer: Signer, *, head: str, claim: str, claim_sha256: str, label: str, note: str = ""
 ) -> Entry:
     """Write one entry to the end of the file, which is made when there is none, and bring it to the disk.
+    What a crash left of an entry is cut.
 
     `head`, `claim` and `claim_sha256` as above. Raises ReviewError, OSError.
     """
@@ -161,6 +162,7 @@ def append(
         raise
     try:
         _lock(descriptor)
+        _mend_end(descriptor)
         seq, prev = _end(descriptor)
         unsigned = Entry(
             seq=seq, at=int(time.time()), prev=prev, session=head, claim=claim, claim_sha256=claim_sha256,
@@ -204,6 +206,21 @@ def _lock(descriptor: int) -> None:
             if time.monotonic() > deadline:
                 raise ReviewError("Another program writes a review of this session. Try again.") from None
             time.sleep(0.01)
+
+
+def _mend_end(descriptor: int) -> None:
+    """End the last line where it is whole, and cut it where it is not: a crash left it, and whoever wrote it
+    was never told that it is there."""
+    size = os.fstat(descriptor).st_size
+    data = os.pread(descriptor, size, 0) if size <= MAX_BYTES else b""
+    whole = data.rfind(b"\n") + 1
+    if data[whole:]:
+        try:
+            body_of(data[whole:], 1)
+        except LogBroken:
+            os.ftruncate(descriptor, whole)
+        else:
+            os.write(descriptor, b"\n")
 
 
 def _end(descriptor: int) -> tuple[int, str]:

@@ -15,6 +15,7 @@ from vera.batch.session_end import Watch, how_it_stands, manifest_of
 from vera.batch.task import BatchTask
 from vera.batch.task_settings import handed_of
 from vera.config.handed import Allowed
+from vera.session.session import sweep
 
 LOOK_SECONDS = 0.5
 """How often the log of a running attempt is looked at."""
@@ -81,6 +82,8 @@ class ChildAttempts:
                     return made
                 case "resumable":
                     number, folder, argv, began_ts = number_before, before, self._resumed(before), 0.0
+                case "neither":
+                    await asyncio.to_thread(sweep, before)
         stderr = folder.parent / "attempts" / f"{attempt.number}.stderr"
         watch = Watch(folder)
         try:

@@ -30,7 +30,7 @@ from vera.service.queued_task import SECONDS, Named, NotQueued, named
 from vera.service.records import BODY, MAX_OUT_BYTES
 from vera.service.terms import Terms, insist_on_isolation
 from vera.service.work import REPORT, Work, work_of
-from vera.session.session import replace_file
+from vera.session.session import replace_file, sweep
 
 TIMED_OUT = "the job took longer than the service allows"
 USAGE, NOT_READY = 2, 5
@@ -136,6 +136,7 @@ class JobAttempts:
         watch = Watch(session)
         watch.look()
         if how_it_stands(watch) != "resumable":
+            sweep(session)
             return None
         handed = msgspec.structs.replace(msgspec.json.decode(work.stdin, type=Handed), text="")
         reach = work.reach

@@ -7,6 +7,7 @@ run's end also holds how the run ended, and the digests of the files that were m
 `docs/reference/attestation-format.md` has every byte of it.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -100,16 +101,21 @@ def concluding(seq: int, head: str, end: events.RunEnd, attestation: str, files:
 
 
 def write(session_dir: Path, seal: Seal, sign: Sign | None = None) -> None:
-    """Write the seal, signed by `sign`, whole or not at all."""
+    """Write the seal, signed by `sign`, whole or not at all. Raises OSError."""
     if sign is not None:
         keyid, public, sig = sign(seal.message)
         seal = msgspec.structs.replace(seal, keyid=keyid, public=public, sig=sig)
     temporary = session_dir / (NAME + ".new")
-    with open_private(temporary, "wb") as file:
-        file.write(_as_file(seal))
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(session_dir / NAME)
+    try:
+        with open_private(temporary, "wb") as file:
+            file.write(_as_file(seal))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(session_dir / NAME)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
 
 
 def check(

@@ -146,6 +146,7 @@ class Session:
             raise
         stop_request.clear(root)
         session = cls(root, log, state, Store(root / "store"))
+        sweep(root)
         session.store.sweep()
         session._open_projections(records)
         for listener in listeners:
@@ -311,6 +312,13 @@ def replace_file(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+def sweep(root: Path) -> None:
+    """Remove what a killed process left half-written in the folder of a session in which nothing runs."""
+    for path in root.glob("*.new"):
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _sha256_of(path: Path) -> str:

@@ -26,6 +26,23 @@ def open_private(path: Path, mode: Literal["wb", "xb", "ab"]) -> BinaryIO:
     return os.fdopen(descriptor, "ab" if mode == "ab" else "wb", buffering=0 if mode == "ab" else -1)
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all. A link of its name is replaced, never followed. Raises OSError."""
+    temporary = path.with_name(path.name + ".new")
+    temporary.unlink(missing_ok=True)
+    try:
+        with open_private(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            if content:  # an empty file has nothing to lose
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+
+
 @contextlib.contextmanager
 def whole_file(path: Path, mode: int) -> Iterator[BinaryIO]:
     """A file to write to, which gets its name, and is on the disk, when the block ends well.

@@ -14,7 +14,7 @@ from vera.batch.session_end import Watch, how_it_stands
 from vera.dashboard.log_ends import read_ends
 from vera.dashboard.run_status import status_of
 from vera.session import Reader, Session, SessionError, check, seal
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 
 @pytest.fixture

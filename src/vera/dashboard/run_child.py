@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vera.dashboard import audit_log, run_process
 from vera.dashboard.run_status import RUN_LOG
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 MAX_RUN_LOG = 4 << 20
 """Bytes of `run.log`, of which the end is kept as `run.log.1` when it grows over that."""

@@ -13,7 +13,7 @@ from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
 from vera.report.printable import one_printable_line
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 FILE = "evaluation.json"
 FORMAT: Literal["vera-evaluation-1"] = "vera-evaluation-1"

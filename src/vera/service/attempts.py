@@ -30,7 +30,8 @@ from vera.service.queued_task import SECONDS, Named, NotQueued, named
 from vera.service.records import BODY, MAX_OUT_BYTES
 from vera.service.terms import Terms, insist_on_isolation
 from vera.service.work import REPORT, Work, work_of
-from vera.session.session import replace_file, sweep
+from vera.session.session import sweep
+from vera.store import replace_file
 
 TIMED_OUT = "the job took longer than the service allows"
 USAGE, NOT_READY = 2, 5

@@ -12,7 +12,7 @@ from vera.dashboard import run_process
 from vera.dashboard.run_environment import child_environment
 from vera.sandbox.owner import Owner
 from vera.service.records import OUT, SAID, STDIN
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 
 class Child:

@@ -34,7 +34,8 @@ from vera.service.queued_task import NotQueued, kept, task_of
 from vera.service.records import BODY, CANCELLED, OUT, SAID, Ended
 from vera.service.terms import Terms
 from vera.service.work import work_of
-from vera.session.session import TRACE, replace_file
+from vera.session.session import TRACE
+from vera.store import replace_file
 
 LOOK_SECONDS = 2.0
 """Between two looks at every job, beside what the workers tell at once."""

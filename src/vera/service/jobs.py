@@ -17,7 +17,7 @@ from vera.service.records import CANCELLED, Ended, Job, JobView, Records, State,
 from vera.service.terms import KEPT, Terms
 from vera.service.tokens import Token
 from vera.service.work import Kind, Reach, body_digest, work_of
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 RETRY_SECONDS = 5.0
 HOUR = 3600.0

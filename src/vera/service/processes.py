@@ -12,7 +12,7 @@ from vera.service.engine import Active
 from vera.service.records import BODY, CANCELLED, Ended
 from vera.service.terms import Terms
 from vera.service.work import REPORT, Work, work_of
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 GRACE_SECONDS = 10.0
 """Between asking a child to end and ending it."""

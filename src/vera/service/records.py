@@ -30,7 +30,8 @@ from vera.extraction.source import Unreadable
 from vera.service.problems import ErrorBody, Refused, error_of
 from vera.service.terms import KEPT, Terms
 from vera.service.work import Kind, Place
-from vera.session.session import FOLDER_MODE, replace_file
+from vera.session.session import FOLDER_MODE
+from vera.store import replace_file
 
 INDEX = "jobs.jsonl"
 LOCK = ".lock"

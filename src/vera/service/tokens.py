@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 import msgspec
 
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 FILE = "service-tokens.json"
 MAX_BYTES = 1 << 20

@@ -2,7 +2,8 @@
 
 from vera.session.log import LogBroken, LogError, LogInUse, Reader
 from vera.session.seal import Integrity, check
-from vera.session.session import Session, SessionError, load_text, rebuild, replace_file
+from vera.session.session import Session, SessionError, load_text, rebuild
+from vera.store import replace_file
 
 __all__ = [
     "Integrity",

@@ -7,10 +7,8 @@ run's end also holds how the run ended, and the digests of the files that were m
 `docs/reference/attestation-format.md` has every byte of it.
 """
 
-import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from vera import events
 from vera.decode_errors import DECODE_ERRORS
 from vera.session.log import LogBroken, Reader
 from vera.session.pae import pae
-from vera.store import open_private
+from vera.store import replace_file
 
 NAME = "seal.json"
 PAYLOAD_TYPE = "application/vnd.vera.seal+json"
@@ -105,17 +103,7 @@ def write(session_dir: Path, seal: Seal, sign: Sign | None = None) -> None:
     if sign is not None:
         keyid, public, sig = sign(seal.message)
         seal = msgspec.structs.replace(seal, keyid=keyid, public=public, sig=sig)
-    temporary = session_dir / (NAME + ".new")
-    try:
-        with open_private(temporary, "wb") as file:
-            file.write(_as_file(seal))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(session_dir / NAME)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+    replace_file(session_dir / NAME, _as_file(seal))
 
 
 def check(

@@ -18,7 +18,7 @@ from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
 from vera.session.seal import Seal, Sign
 from vera.state import RunState
-from vera.store import Store, open_private
+from vera.store import Store, replace_file
 from vera.usage import GUIDED
 from vera.version import __version__
 
@@ -295,23 +295,6 @@ def _holds(root: Path, name: str, content: bytes | bytearray) -> bool:
         return read_regular(root, name, len(content)) == content
     except Unreadable:
         return False
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all. A link of its name is replaced, never followed. Raises OSError."""
-    temporary = path.with_name(path.name + ".new")
-    temporary.unlink(missing_ok=True)
-    try:
-        with open_private(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            if content:  # an empty file has nothing to lose
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def sweep(root: Path) -> None:

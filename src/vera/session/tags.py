@@ -9,7 +9,7 @@ import msgspec
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
-from vera.session.session import replace_file
+from vera.store import replace_file
 
 FILE = "tags.json"
 MAX_TAGS = 20

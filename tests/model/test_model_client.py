@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import select
 import socket
 from contextlib import suppress
 from typing import Any
@@ -328,6 +329,16 @@ def test_a_request_that_is_cancelled_while_it_is_sent_is_none() -> None:
                 connection.shutdown(socket.SHUT_WR)
                 assert connection.recv(1) == b""
     assert (server.cancelled, server.requests) == (2, [])
+
+
+def test_a_client_that_goes_away_with_words_unread_is_counted() -> None:
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 32\r\n\r\n"
+    with ScriptedServer([Slow(60, after="Let me think.", keepalive=0.02)]) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+            connection.sendall(head + b'{"stream": true, "messages": []}')
+            readable, _, _ = select.select([connection], [], [], 10)
+            assert readable
+    assert server.cancelled == 1
 
 
 def test_a_whole_request_that_is_no_json_fails_its_test() -> None:

@@ -35,7 +35,7 @@ need not know of it. With `exam="script"` the script sits it like every other re
 
 It records: `requests` (chat requests, each with the time at which it `arrived`), `answered` (when the answer
 to each of them had been sent), `probes`, `paths` (every path asked), `most_at_once`, `cancelled` (clients
-that went away before their answer). Standard library only; each connection has its own thread.
+that went away before their answer; all of them are counted when the server has ended). Standard library only; each connection has its own thread.
 """
 
 import json
@@ -112,7 +112,11 @@ class Recorded:
 
 
 class _Gone(Exception):
-    """The client closed its connection, or the server is being stopped."""
+    """The client closed its connection."""
+
+
+class _Stopped(Exception):
+    """The server is being stopped, and the client is still there."""
 
 
 class ScriptedServer:
@@ -163,6 +167,7 @@ class ScriptedServer:
         self.most_at_once = self.cancelled = 0
         self.stopping = threading.Event()
         self.lock = threading.Lock()
+        self._ended = threading.Condition(self.lock)
         self._script = script if callable(script) else None
         self._pending: list[Any] = [] if callable(script) else list(script)
         self._last: Any = None
@@ -195,6 +200,8 @@ class ScriptedServer:
         self._http.shutdown()
         self._http.server_close()
         self._thread.join(5)
+        with self.lock:
+            self._ended.wait_for(lambda: not self._running, timeout=5)
         if error is None and self.errors:
             raise self.errors[0]
 
@@ -243,6 +250,11 @@ class ScriptedServer:
     def end(self) -> None:
         with self.lock:
             self._running -= 1
+            self._ended.notify_all()
+
+    def gone(self) -> None:
+        with self.lock:
+            self.cancelled += 1
 
 
 class _Server(ThreadingHTTPServer):
@@ -278,8 +290,7 @@ class _Handler(BaseHTTPRequestHandler):
         size = min(int(self.headers.get("content-length") or 0), MAX_BODY_BYTES)
         raw = self.rfile.read(size)
         if len(raw) < size:  # the client went away before it had said all
-            with self.owner.lock:
-                self.owner.cancelled += 1
+            self.owner.gone()
             self.close_connection = True
             return
         self._serve(raw)
@@ -297,8 +308,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.owner.begin()
             try:
                 self._chat(path, raw)
-            except _Gone:
-                self.owner.cancelled += 1
+            except _Stopped:
+                self.close_connection = True
+            except (_Gone, OSError):
+                self.owner.gone()
                 self.close_connection = True
             finally:
                 self.owner.end()
@@ -493,11 +506,12 @@ class _Handler(BaseHTTPRequestHandler):
         left, since = seconds, 0.0
         while left > 0:
             step = min(0.02, left)
-            if self.owner.stopping.wait(step):
-                raise _Gone
+            stopped = self.owner.stopping.wait(step)
             readable, _, _ = select.select([self.connection], [], [], 0)
             if readable and self.connection.recv(1, socket.MSG_PEEK) == b"":
                 raise _Gone
+            if stopped:
+                raise _Stopped
             left, since = left - step, since + step
             if every and since >= every:
                 self._chunk(comment)

@@ -332,12 +332,15 @@ def test_a_request_that_is_cancelled_while_it_is_sent_is_none() -> None:
 
 
 def test_a_client_that_goes_away_with_words_unread_is_counted() -> None:
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 32\r\n\r\n"
-    with ScriptedServer([Slow(60, after="Let me think.", keepalive=0.02)]) as server:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-            connection.sendall(head + b'{"stream": true, "messages": []}')
-            readable, _, _ = select.select([connection], [], [], 10)
-            assert readable
+    body = b'{"stream": true, "messages": [{"role": "user", "content": "?"}]}'
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with (
+        ScriptedServer([Slow(60, after="Let me think.", keepalive=0.02)]) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection,
+    ):
+        connection.sendall(head + body)
+        readable, _, _ = select.select([connection], [], [], 10)
+        assert readable
     assert server.cancelled == 1
 
 

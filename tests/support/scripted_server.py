@@ -35,7 +35,8 @@ need not know of it. With `exam="script"` the script sits it like every other re
 
 It records: `requests` (chat requests, each with the time at which it `arrived`), `answered` (when the answer
 to each of them had been sent), `probes`, `paths` (every path asked), `most_at_once`, `cancelled` (clients
-that went away before their answer; all of them are counted when the server has ended). Standard library only; each connection has its own thread.
+that went away before their answer; when the server has ended, all of them are counted). Standard library
+only; each connection has its own thread.
 """
 
 import json

@@ -427,6 +427,42 @@ def test_who_waits_hears_what_the_workers_do(url: str, runs: Runs) -> None:
     )
 
 
+def test_a_worker_that_came_too_late_lets_the_others_look_first_and_takes_what_they_cannot(
+    server: Server, url: str, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vera.batch import postgres_worker
+    from vera.batch.postgres import open_postgres
+
+    monkeypatch.setattr(postgres_worker, "LATE_SECONDS", 0.5)
+    monkeypatch.setattr(postgres_worker, "LOOK_SECONDS", 60.0)
+    heard = Heard()
+
+    async def whole() -> None:
+        async with (
+            open_postgres(url, runs, heard) as waiting,
+            open_postgres(url, runs, Heard()) as one,
+            open_postgres(url, runs, Heard()) as two,
+        ):
+            ways = [each.work(sleep, slots=1, limits={}, drain=False) for each in (one, two)]
+            working = [asyncio.create_task(way) for way in ways]
+            for number in range(4):
+                tasks = [sleeping_task(f"sleep 0 #{number}")]
+                await waiting.submit(tasks)
+                await waiting.follow(tasks)
+            tasks = [sleeping_task(f"sleep 1.5 #{number}") for number in (4, 5)]
+            await waiting.submit(tasks)
+            await waiting.follow(tasks)
+            for each in (one, two):
+                each.stop()
+            await asyncio.gather(*working)
+
+    asyncio.run(whole())
+    rows = server.query(database_of(url), "select worker from vera_attempt order by begun")
+    workers = [worker for (worker,) in rows]
+    assert len(set(workers[1:4])) == 1, "who took the last one is first"
+    assert len(set(workers[4:])) == 2, "the other one works where the first cannot"
+
+
 def test_a_wrong_password_and_a_silent_port_are_sentences_without_the_password(
     server: Server, runs: Runs
 ) -> None:

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +18,7 @@ from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, e
 from vera.config import ConfigError
 from vera.config.handed import Handed
 from vera.dashboard import run_process
-from vera.service import app, jobs, processes, progress, records, stored, terms
+from vera.service import app, attempts, jobs, processes, progress, records, stored, terms
 from vera.service.tokens import Tokens, remove
 
 VERIFY = {"text": THESIS, "scope": ["files"]}
@@ -69,6 +70,43 @@ def test_what_a_job_printed_is_on_the_disk_before_its_end_is(
     records.keep_end(tmp_path, records.Ended(exit_code=0, at=1.0))
     assert forced == [(True, False), (False, False)]
     assert (tmp_path / records.ENDED).exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "keeps_results", "told_first"),
+    [(SAYS, True, True), (SAYS, False, False), (FAILS, True, False)],
+)
+def test_only_a_result_that_the_engine_has_on_the_disk_is_told_before_its_end_is_written(
+    service: Service, monkeypatch: pytest.MonkeyPatch, script: str, keeps_results: bool, told_first: bool
+) -> None:
+    token, writes, goes_on = service.token(), threading.Event(), threading.Event()
+    keep = records.keep_end
+
+    def slowly(folder: Path, end: records.Ended) -> None:
+        writes.set()
+        assert goes_on.wait(30)
+        keep(folder, end)
+
+    monkeypatch.setattr(jobs, "keep_end", slowly)
+    monkeypatch.setattr(processes.Processes, "keeps_results", keeps_results)
+    with service.running(scripted(script)) as client:
+        name = ask(client, token, "verify", VERIFY).json()["id"]
+        assert writes.wait(30)
+        told = job_of(client, token, name)["status"]
+        assert told == ("done" if told_first else "running")
+        goes_on.set()
+        assert ended(client, token, name)["status"] == ("failed" if script == FAILS else "done")
+    assert (folder_of(service, name) / records.ENDED).exists()
+
+
+def test_what_a_job_printed_at_a_worker_is_on_the_disk_before_it_is_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, forced = tmp_path / "1.out", list[int]()
+    out.write_bytes(b'{"exit_code": 0}')
+    monkeypatch.setattr(os, "fsync", lambda descriptor: forced.append(os.fstat(descriptor).st_ino))
+    assert attempts._left_by(out, tmp_path / "1.stderr") == ({"exit_code": 0}, "")
+    assert forced == [out.stat().st_ino]
 
 
 def test_a_child_that_fails_leaves_its_last_sentence_as_the_error(service: Service) -> None:

@@ -154,7 +154,7 @@ def questions(place: Cluster, requests: int) -> list[Asked]:
 
 async def ask_all(place: Cluster, asked: Sequence[Asked]) -> None:
     """Send all of them at once and wait for each end."""
-    limits = httpx.Limits(max_connections=None, keepalive_expiry=1.0)
+    limits = httpx.Limits(max_connections=None, keepalive_expiry=None)  # httpcore may close one that it gave
     async with httpx.AsyncClient(base_url=place.address, timeout=PATIENCE, limits=limits) as client:
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(ask_one(client, each) for each in asked))
@@ -227,9 +227,12 @@ def runs_of(place: Cluster) -> list[Run]:
     """The runs behind the jobs that are done, as the files say."""
     found = []
     for folder in sorted(place.base.glob("serve/*/jobs/*")):
-        if not ((folder / "out.json").exists() and (folder / "ended.json").exists()):
+        if not (folder / "out.json").exists():
             continue
-        found.append(_at_a_worker(place, folder) if (folder / "queued.json").exists() else _here(folder))
+        if (folder / "queued.json").exists():  # it is told before its end is written
+            found.append(_at_a_worker(place, folder))
+        elif (folder / "ended.json").exists():
+            found.append(_here(folder))
     return found
 
 

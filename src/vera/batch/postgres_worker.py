@@ -44,6 +44,9 @@ CLOSING_SECONDS = 10.0
 UNREADY_SECONDS = 30.0
 """How long a task waits that could not be run yet, and this worker before it asks that endpoint again."""
 MAX_UNREADY = 5
+LATE_SECONDS = 0.01
+"""How much later than others a worker looks at what was queued that came too late for it the last time. Else
+all that are free wake at one moment, to let one have it."""
 LEASE_OVER = "its worker could not renew its lease"
 CANCELLED = "cancelled"
 
@@ -113,6 +116,8 @@ class PostgresWorker:
         self._looked_at = float("-inf")
         self._changed = asyncio.Event()
         self._was_woken = False
+        self._was_told = False
+        self._comes_late = False
 
     async def work(self, handle: Handle, *, slots: int, limits: Mapping[str, int], drain: bool) -> None:
         """Raises BatchError when the database refuses, and OSError when the shared folder cannot be used."""
@@ -172,8 +177,7 @@ class PostgresWorker:
         if self._lease.is_held:
             if self._unsure:
                 await self._make_sure()
-            while not self._stopped and len(self._running) < self._slots and await self._begin_next(handle):
-                pass
+            await self._begin_all(handle)
             await self._look_around()
         if self._running:
             return False
@@ -213,7 +217,7 @@ class PostgresWorker:
 
     async def _hear(self) -> None:
         """Take a turn as soon as something was queued; after the connection broke, make sure first."""
-        broke = False
+        broke, loop = False, asyncio.get_running_loop()
         async with contextlib.aclosing(notices(self._cluster.address, QUEUED, self._lease.pause)) as heard:
             async for notice in heard:
                 if notice is None:
@@ -222,7 +226,11 @@ class PostgresWorker:
                 if broke:
                     await self._cluster.check()
                     self._unsure, broke = True, False
-                self._changed.set()
+                loop.call_later(LATE_SECONDS if self._comes_late else 0.0, self._tell_queued)
+
+    def _tell_queued(self) -> None:
+        self._was_told = True
+        self._changed.set()
 
     async def _make_sure(self) -> None:
         """After trouble: give back what this worker owns without knowing."""
@@ -250,6 +258,16 @@ class PostgresWorker:
                 cancelled = await records.cancelled_among(connection, self._running)
             for task in cancelled & self._running.keys():
                 self._interrupt(self._running[task], CANCELLED)
+
+    async def _begin_all(self, handle: Handle) -> None:
+        """Begin what there are slots for, and learn whether this worker was in time for what it was told."""
+        was_told, self._was_told = self._was_told, False
+        while not self._stopped and len(self._running) < self._slots:
+            if await self._begin_next(handle):
+                was_told = self._comes_late = False
+            else:
+                self._comes_late = self._comes_late or was_told
+                return
 
     async def _begin_next(self, handle: Handle) -> bool:
         """Take a job of the endpoints that have room and begin it; False when there is none to take."""

@@ -64,6 +64,8 @@ class _Watched(msgspec.Struct, kw_only=True, eq=False):
 class Cluster:
     """`Engine` for many machines."""
 
+    keeps_results = True
+
     def __init__(self, terms: Terms, access: Access, *, clock: Callable[[], float] = time.time) -> None:
         self._terms = terms
         self._access = access

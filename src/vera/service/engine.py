@@ -25,6 +25,9 @@ class Active:
 class Engine(Protocol):
     """Runs jobs, each to its end, whatever server began it."""
 
+    keeps_results: bool
+    """Whether it has a result on the disk before it gives it: then that can be told at once."""
+
     async def open(self) -> None:
         """Begin to work. Raises OSError."""
 

@@ -220,16 +220,19 @@ class Jobs:
             ended = self._never_started(f"The job cannot be started: {why}.")
         finally:
             if not self._closing:
-                self._keep(active, ended)
+                await self._keep(active, ended)
 
     def _never_started(self, why: str) -> Ended:
         return Ended(exit_code=None, at=self._clock(), refused=why)
 
-    def _keep(self, active: Active, ended: Ended | None) -> None:
-        """The end of a job on the disk, before anyone hears of it."""
+    async def _keep(self, active: Active, ended: Ended | None) -> None:
+        """The end of a job on the disk, before anyone hears of it unless the engine has its result there."""
+        folder = active.place.folder
+        if self.engine.keeps_results and active.records.out(active.job) is not None:
+            self._over(active)
         if ended is not None:
             with contextlib.suppress(OSError):
-                keep_end(active.place.folder, ended)
+                await asyncio.to_thread(keep_end, folder, ended)
         self._over(active)
 
     def _over(self, active: Active) -> None:

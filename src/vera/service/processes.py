@@ -29,6 +29,8 @@ Command = Callable[[Active, Work], Sequence[str]]
 class Processes:
     """`Engine` for one machine."""
 
+    keeps_results = False
+
     def __init__(
         self,
         terms: Terms,

@@ -81,13 +81,24 @@ def test_a_whole_file_has_no_name_before_it_is_whole_and_never_replaces_one(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a file without a name is not to be had")
-def test_a_writer_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("where", "call"),
+    [
+        ("vera.store", "with whole_file(place / 'a', 0o400) as file: file.write(bytes(100_000))"),
+        ("vera.batch.runs", "write_once(place / 'a', b'{}')"),
+        ("vera.batch.runs", "write_once(place / 'a', b'{}', sync=True)"),
+        ("vera.agent.verdict_index", "write_whole(place, (), 'a', b'{}')"),
+    ],
+)
+def test_a_writer_that_is_killed_before_it_gives_the_name_leaves_nothing(
+    tmp_path: Path, where: str, call: str
+) -> None:
     script = (
-        "import os, signal, sys; from pathlib import Path; from vera.store import whole_file\n"
-        "with whole_file(Path(sys.argv[1]), 0o400) as file:\n"
-        "    file.write(bytes(100_000)); file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"import os, signal, sys\nfrom pathlib import Path\nfrom {where} import *\n"
+        "place = Path(sys.argv[1])\n"
+        f"os.link = lambda *names, **folders: os.kill(os.getpid(), signal.SIGKILL)\n{call}\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a")], check=False)
+    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
     assert (done.returncode, list(tmp_path.iterdir())) == (-signal.SIGKILL, [])
 
 

@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import os
 import re
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -44,46 +44,59 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: Path, mode: int) -> Iterator[BinaryIO]:
-    """A file to write to, which gets its name, and is on the disk, when the block ends well.
+def whole_file(path: Path, mode: int, *, sync: bool = True) -> Iterator[BinaryIO]:
+    """A file to write to, which gets its name, and with `sync` is on the disk, when the block ends well.
 
     A process that is killed within leaves nothing, where the file system has files without a name (Linux);
     elsewhere a file `.new-…`. Raises FileExistsError when the name is taken by then, OSError.
     """
     try:
-        descriptor, temporary = _nameless(path.parent)
-    except OSError as error:  # it would name the temporary file
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
+    try:
+        with whole_file_in(folder, path.name, mode, sync=sync) as file:
+            yield file
+    except OSError as error:
+        if error.filename == path.name:
+            error.filename = str(path)
+        raise
+    finally:
+        os.close(folder)
+
+
+@contextlib.contextmanager
+def whole_file_in(folder: int, name: str, mode: int, *, sync: bool = True) -> Iterator[BinaryIO]:
+    """`whole_file` in an open folder, which no link can lead away from."""
+    try:
+        descriptor, temporary = _nameless(folder)
+    except OSError as error:  # it would name the temporary file
+        raise OSError(error.errno, error.strerror, name) from None
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file
             file.flush()
             os.fchmod(descriptor, mode)
-            os.fsync(descriptor)
-            _give_name(descriptor, temporary, path)
+            if sync:
+                os.fsync(descriptor)
+            # With the descriptor of a folder the link to an open file is followed: linkat(2).
+            source = temporary or str(_OPEN_FILES / str(descriptor))
+            os.link(source, name, src_dir_fd=folder, dst_dir_fd=folder)
     finally:
         if temporary:
-            Path(temporary).unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
 
 
-def _nameless(folder: Path) -> tuple[int, str]:
+def _nameless(folder: int) -> tuple[int, str]:
     """The descriptor of a new file and its name, which is '' where it needs none. Raises OSError."""
     flags = getattr(os, "O_TMPFILE", 0)
     if flags and _OPEN_FILES.is_dir():
         with contextlib.suppress(OSError):  # not every file system has them
-            return os.open(folder, flags | os.O_RDWR | os.O_CLOEXEC, 0o600), ""
-    return tempfile.mkstemp(dir=folder, prefix=_UNFINISHED)
-
-
-def _give_name(descriptor: int, temporary: str, path: Path) -> None:
-    if temporary:
-        os.link(temporary, path)
-        return
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:  # with the descriptor of a folder the link is followed: linkat(2)
-        os.link(_OPEN_FILES / str(descriptor), path.name, dst_dir_fd=folder)
-    finally:
-        os.close(folder)
+            return os.open(".", flags | os.O_RDWR | os.O_CLOEXEC, 0o600, dir_fd=folder), ""
+    name = f"{_UNFINISHED}{secrets.token_hex(8)}"
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(name, flags, 0o600, dir_fd=folder), name
 
 
 class StoreError(Exception):

@@ -118,16 +118,21 @@ class Stage:
 
     def nothing_temporary(self, fault: Fault, but: Sequence[Path] = ()) -> None:
         """No file is left that was there only while another one was made, `but` in folders that were given up
-        as a whole.
+        as a whole, or that hold what could not be removed.
 
         What a process that was killed, or that could remove nothing, leaves in the cache and in the system's
         folder for temporary files is not looked at: no command knows that it is no one's any more.
         """
         here = self.base if _could_not_tidy_up(fault) else self.watched
         found = [path for name in TEMPORARY for path in here.rglob(name) if "workspace" not in path.parts]
-        found = [path for path in found if not any(path.is_relative_to(folder) for folder in but)]
+        found = [path for path in found if not any(_belongs(path, each) for each in but)]
         found += [] if here == self.base else self.temporary.iterdir()
         assert not found, f"left behind: {[path.relative_to(self.watched).as_posix() for path in found]}"
+
+
+def _belongs(path: Path, excused: Path) -> bool:
+    """Whether a path is in one that is excused, or is a folder that still holds it."""
+    return path.is_relative_to(excused) or (excused.is_relative_to(path) and os.path.lexists(excused))
 
 
 def _could_not_tidy_up(fault: Fault) -> bool:

@@ -342,6 +342,33 @@ def test_a_head_that_another_key_signed_is_not_written_over(journal: Journal) ->
     assert journal.read().keyid == other.keyid
 
 
+@pytest.mark.parametrize("at", ["head of no entry", "head of the lines"])
+def test_a_crash_beside_the_first_head_leaves_a_journal_that_goes_on(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    write = heads.write
+
+    def crash(folder: int, head: heads.JournalHead) -> None:
+        if head.seq or at == "head of no entry":
+            raise KeyboardInterrupt
+        write(folder, head)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(heads, "write", crash)
+        with pytest.raises(KeyboardInterrupt):
+            propose(journal, drive("one"), NOW, SIGNER)
+    content = journal.read()
+    assert (content.entries, content.unsigned) == ((), int(at == "head of the lines"))
+    assert propose(journal, drive("two"), NOW, SIGNER).unsigned == content.unsigned
+    assert texts(journal) == ["two"]
+    assert journal.path.read_bytes().count(b"\n") == 1
+
+
+def test_a_head_of_no_entry_says_no_hash(journal: Journal) -> None:
+    with pytest.raises(JournalBroken, match="not the one that was signed"):
+        journals.up_to(heads.signed(0, "1" * 64, SIGNER), b"")
+
+
 def test_a_crash_between_the_lines_and_the_head_asserts_nothing_more(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from vera.attestation.objects import Digest, Key, Name, OptionalTimestamp, Times
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
+from vera.store import whole_file_in
 
 FOLDER = (".vera", "requests")
 IN_FLIGHT = (".vera", "in-flight")
@@ -30,7 +31,6 @@ MAX_BYTES = 16 << 10
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _POLL_SECONDS = 0.2
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class IndexedVerdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -118,18 +118,23 @@ def write_whole(base: Path, folder: Sequence[str], name: str, data: bytes) -> No
 
     No link below `base` is followed; one of that name is replaced. Raises OSError.
     """
-    temporary = f".new-{secrets.token_hex(8)}"
     with _made(base, folder) as descriptor:
         try:
-            with os.fdopen(os.open(temporary, _NEW, 0o600, dir_fd=descriptor), "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.rename(temporary, name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary, dir_fd=descriptor)
-            raise
+            _write_new(descriptor, name, data)
+        except FileExistsError:
+            temporary = f".new-{secrets.token_hex(8)}"
+            try:
+                _write_new(descriptor, temporary, data)
+                os.rename(temporary, name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary, dir_fd=descriptor)
+                raise
+
+
+def _write_new(folder: int, name: str, data: bytes) -> None:
+    with whole_file_in(folder, name, 0o600) as file:
+        file.write(data)
 
 
 def _name(key: Digest) -> str:

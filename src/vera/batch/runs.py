@@ -33,6 +33,7 @@ from vera.batch.task_file import parse_task
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
+from vera.store import whole_file
 
 T = TypeVar("T")
 
@@ -272,41 +273,27 @@ def write_once(path: Path, data: bytes, *, sync: bool = False) -> bool:
 
     With `sync` it is on the disk when this returns. Raises OSError.
     """
-    temporary = _temporary(path, data, sync=sync)
     try:
-        os.link(temporary, path)
+        with whole_file(path, 0o644, sync=sync) as file:
+            file.write(data)
     except FileExistsError:
         return False
-    finally:
-        temporary.unlink(missing_ok=True)
     if sync:
         _sync_folder(path.parent)
     return True
 
 
 def _replace(path: Path, data: bytes, *, sync: bool) -> None:
-    """Write a file whole in place of one of that name."""
-    temporary = _temporary(path, data, sync=sync)
+    """Write a file whole, in place of one of that name if there is one."""
+    if write_once(path, data, sync=sync):
+        return
+    temporary = path.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}")
     try:
+        write_once(temporary, data, sync=sync)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _temporary(path: Path, data: bytes, *, sync: bool) -> Path:
-    temporary = path.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        with os.fdopen(os.open(temporary, flags, 0o644), "wb") as file:
-            file.write(data)
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return temporary
 
 
 def _sync_folder(folder: Path) -> None:

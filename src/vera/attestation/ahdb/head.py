@@ -2,7 +2,8 @@
 
 A chain says that nothing before its end was changed. The head says where the end is, and its signature
 (Ed25519, over the DSSE encoding of number and hash) who says so: entries that were cut off are missed, and
-lines behind the head are known as not written by VERA.
+lines behind the head are known as not written by VERA. A journal has a head before its first line: a crash
+between the two leaves the head of no entry.
 """
 
 import hashlib
@@ -15,13 +16,14 @@ import rfc8785
 from msgspec import Meta
 
 from vera.attestation.keys import Signer, verify_hex
-from vera.attestation.objects import LineNumber
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
 from vera.session.pae import pae
 
 NAME = "ahdb.head.json"
+NO_ENTRY = "0" * 64
+"""The hash in the head of a journal without an entry."""
 PAYLOAD_TYPE = "application/vnd.vera.ahdb-head+json"
 
 _MAX_BYTES = 4096
@@ -36,10 +38,10 @@ class BadHead(ValueError):
 
 
 class JournalHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The number of the last entry and its hash, signed. `keyid` is the sha256 of the `public` key (32
-    bytes), `sig` the signature of `message`; all in hexadecimal."""
+    """The number of the last entry and its hash (0 and NO_ENTRY where there is none), signed. `keyid` is the
+    sha256 of the `public` key (32 bytes), `sig` the signature of `message`; all in hexadecimal."""
 
-    seq: LineNumber
+    seq: Annotated[int, Meta(ge=0, le=2**53 - 1)]
     hash: _Hex64
     keyid: _Hex64
     public: _Hex64

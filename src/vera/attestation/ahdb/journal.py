@@ -149,20 +149,32 @@ class Journal:
             if content.end + len(data) > MAX_BYTES:
                 raise JournalError(f"The AHDB journal {self.path} is full ({MAX_BYTES >> 20} MB).")
             if entries:
+                before = heads.signed(len(content.entries), content.head or heads.NO_ENTRY, signer)
                 head = heads.signed(entries[-1].seq, hash_of(entries[-1]), signer)
-                self._write(folder, descriptor, data, content.end, head)
+                self._write(folder, descriptor, data, content, before, head)
         return Appended(entries=entries, torn=content.torn, unsigned=content.unsigned)
 
-    def _write(self, folder: int, descriptor: int, data: bytes, end: int, head: heads.JournalHead) -> None:
-        """The lines first: a crash between the two leaves lines behind the head, which count for nothing."""
+    def _write(
+        self,
+        folder: int,
+        descriptor: int,
+        data: bytes,
+        content: Content,
+        before: heads.JournalHead,
+        head: heads.JournalHead,
+    ) -> None:
+        """The lines first: a crash between the two leaves lines behind the head, which count for nothing. A
+        journal without a head gets that of its entries `before` its lines."""
         try:
+            if not content.keyid:
+                heads.write(folder, before)
             if os.write(descriptor, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
             heads.write(folder, head)
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.ftruncate(descriptor, end)
+                os.ftruncate(descriptor, content.end)
             raise JournalError(f"Could not write to {self.path}: {error.strerror}.") from error
 
     @contextmanager
@@ -234,12 +246,12 @@ def up_to(head: heads.JournalHead | None, data: bytes) -> Content:
     if head.seq > len(entries):
         missing = head.seq - len(entries)
         raise JournalBroken(len(entries) + 1, f"its last {missing} signed entries are missing")
-    if hash_of(entries[head.seq - 1]) != head.hash:
+    if (hash_of(entries[head.seq - 1]) if head.seq else heads.NO_ENTRY) != head.hash:
         raise JournalBroken(head.seq, "the entry there is not the one that was signed")
     end = sum(len(line) + 1 for line in data.split(b"\n", head.seq)[: head.seq])
     return Content(
         entries=entries[: head.seq],
-        head=head.hash,
+        head=head.hash if head.seq else "",
         end=end,
         torn=len(data) - end,
         keyid=head.keyid,

@@ -154,7 +154,9 @@ def questions(place: Cluster, requests: int) -> list[Asked]:
 
 async def ask_all(place: Cluster, asked: Sequence[Asked]) -> None:
     """Send all of them at once and wait for each end."""
-    limits = httpx.Limits(max_connections=None, keepalive_expiry=None)  # httpcore may close one that it gave
+    # A connection for each request: of 200 that rest, httpcore looks at each before every request, and one
+    # whose time is over it may close after it gave it to a request.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
     async with httpx.AsyncClient(base_url=place.address, timeout=PATIENCE, limits=limits) as client:
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(*(ask_one(client, each) for each in asked))

@@ -109,6 +109,51 @@ def test_a_frame_without_its_members_ends_the_supervisor_with_a_sentence(
     assert not (tmp_path / "run").exists()
 
 
+def supervisor_where(change: str, tmp_path: Path, *, host: bool) -> "subprocess.CompletedProcess[bytes]":
+    """A supervisor of which something was changed before it begins, with a host that says nothing or none."""
+    script = (
+        "import os, runpy, signal, sys\n"
+        f"boxd = type(sys)('boxd')\nexec(compile(open({str(SUPERVISOR)!r}).read(), 'boxd.py', 'exec'), "
+        f"boxd.__dict__)\n{change}\nsys.exit(boxd.main({str(tmp_path / 'run')!r}, {str(tmp_path)!r}))\n"
+    )
+    reader, writer = os.pipe()
+    if not host:
+        os.close(writer)
+    try:
+        command = [sys.executable, "-I", "-S", "-c", script]
+        return subprocess.run(command, stdin=reader, capture_output=True, timeout=60, check=False)
+    finally:
+        os.close(reader)
+        if host:
+            os.close(writer)
+
+
+def test_a_shell_that_is_told_to_end_while_it_is_made_is_no_second_supervisor(tmp_path: Path) -> None:
+    change = (
+        "fork, main = os.fork, os.getpid()\n"
+        "def forked():\n"
+        "    pid = fork()\n"
+        "    if pid == 0: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    return pid\n"
+        "leave = boxd.Supervisor.leave\n"
+        "def told(self):\n"
+        "    if os.getpid() != main: sys.stderr.write('a second supervisor\\n')\n"
+        "    leave(self)\n"
+        "os.fork, boxd.Supervisor.leave = forked, told"
+    )
+    done = supervisor_where(change, tmp_path, host=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_supervisor_that_cannot_start_its_first_shell_says_so(tmp_path: Path) -> None:
+    change = (
+        "def full(work): raise BlockingIOError(11, 'no process')\nboxd.Shell, boxd.KILL_SECONDS = full, 0.2"
+    )
+    done = supervisor_where(change, tmp_path, host=True)
+    sentence = b"boxd: the shell cannot be started: the sandbox has no free process.\n"
+    assert (done.returncode, done.stderr) == (1, sentence)
+
+
 def test_a_standby_that_died_with_its_shell_does_not_end_the_supervisor(tmp_path: Path) -> None:
     """A `kill -9 -1` ends both, and the shell's end may be collected first."""
     shell = boxd.Shell(str(tmp_path))

@@ -429,6 +429,8 @@ class Shell:
         self.status, status_writer = os.pipe()
         wake_reader, self._wake = os.pipe()
         os.set_blocking(self.status, False)
+        # Until it is bash, the child has our handler, which would make a second supervisor of it.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         try:
             self.pid = os.fork()
             if self.pid == 0:
@@ -440,6 +442,7 @@ class Shell:
             self.close()
             raise
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             for end in (command_reader, status_writer, wake_reader):
                 os.close(end)
 
@@ -447,6 +450,7 @@ class Shell:
     def _become_bash(ends: tuple[int, int, int], work: str) -> None:
         for name in ("SIGINT", "SIGHUP", "SIGTERM", "SIGCHLD", "SIGPIPE", "SIGXFSZ"):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
         os.setsid()
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         # Of supervisor and shell the kernel shall choose the shell when memory runs out.
@@ -906,6 +910,7 @@ class Supervisor:
         self.running: Running | None = None
         self.lingering: list[Capture] = []
         self.announced = False
+        self.has_shell = False
         self.state_lost = False
         # Another kind of frame is one more line here.
         self.routes: dict[str, Callable[[dict[str, Any], bytes], None]] = {
@@ -935,6 +940,7 @@ class Supervisor:
         if self.owner:
             self.owner.give(GIVE_AT_END_SECONDS)
         self.shell = self.new_shell()
+        self.has_shell = True
         while True:
             waits = [self.room.wait()]
             if self.running:
@@ -1210,7 +1216,8 @@ class Supervisor:
         for _, event in self.host_end.poll(max(1, int(seconds * 1000))):
             if event & (select.POLLHUP | select.POLLERR):
                 raise HostGone
-        self.reap()
+        if self.has_shell:
+            self.reap()
 
     def on_terminate(self, *_: object) -> None:
         raise HostGone

@@ -123,6 +123,8 @@ QUERY = {
     "task": "t",
     "token": "x",
 }
+MAX_PARAMETER = 1000
+"""Letters, each of up to 12 bytes in an address: the client refuses to send a query of more than 64 KB."""
 HEADERS = {
     "accept": "text/html",
     "x-vera": "1",
@@ -136,14 +138,16 @@ HEADERS = {
 }
 
 
-def some(draw: mutate.Draw, known: Mapping[str, str], most: int) -> dict[str, str]:
+def some(draw: mutate.Draw, known: Mapping[str, str], most: int, longest: int = 5000) -> dict[str, str]:
     """A few of the names, with their values as they are or changed."""
     names = draw.sample(list(known), draw.randint(0, min(most, len(known))))
-    return {name: known[name] if draw.random() < 0.5 else as_utf8(draw, known[name]) for name in names}
+    return {
+        name: known[name] if draw.random() < 0.5 else as_utf8(draw, known[name], longest) for name in names
+    }
 
 
-def as_utf8(draw: mutate.Draw, value: str) -> str:
-    return mutate.text(draw, [value], 5000).encode("utf-8", "replace").decode()
+def as_utf8(draw: mutate.Draw, value: str, longest: int = 5000) -> str:
+    return mutate.text(draw, [value], longest).encode("utf-8", "replace").decode()
 
 
 def of_dashboard(trial: Trial) -> None:
@@ -155,7 +159,8 @@ def of_dashboard(trial: Trial) -> None:
         address = "/" + quote(as_utf8(draw, address.lstrip("/")), safe="/?=&%")
     headers = {name: _visible(value) for name, value in some(draw, HEADERS, 4).items()}
     method = draw.choice(("GET", "GET", "POST", "POST", "HEAD", "PUT", "DELETE", "OPTIONS"))
-    sent: dict[str, Any] = {"params": some(draw, QUERY, 4), "headers": headers, "follow_redirects": False}
+    params = some(draw, QUERY, 4, MAX_PARAMETER)
+    sent: dict[str, Any] = {"params": params, "headers": headers, "follow_redirects": False}
     if method == "POST":
         fields = some(draw, FIELDS, 8)
         match draw.randrange(3):

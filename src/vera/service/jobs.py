@@ -227,12 +227,11 @@ class Jobs:
 
     async def _keep(self, active: Active, ended: Ended | None) -> None:
         """The end of a job on the disk, before anyone hears of it unless the engine has its result there."""
-        folder = active.place.folder
-        if self.engine.keeps_results and active.records.out(active.job) is not None:
+        if self.engine.keeps_results and await asyncio.to_thread(active.records.out, active.job) is not None:
             self._over(active)
         if ended is not None:
             with contextlib.suppress(OSError):
-                await asyncio.to_thread(keep_end, folder, ended)
+                await asyncio.to_thread(keep_end, active.place.folder, ended)
         self._over(active)
 
     def _over(self, active: Active) -> None:

@@ -149,9 +149,11 @@ class Journal:
             if content.end + len(data) > MAX_BYTES:
                 raise JournalError(f"The AHDB journal {self.path} is full ({MAX_BYTES >> 20} MB).")
             if entries:
-                before = heads.signed(len(content.entries), content.head or heads.NO_ENTRY, signer)
+                before = None
+                if not content.keyid:
+                    before = heads.signed(len(content.entries), content.head or heads.NO_ENTRY, signer)
                 head = heads.signed(entries[-1].seq, hash_of(entries[-1]), signer)
-                self._write(folder, descriptor, data, content, before, head)
+                self._write(folder, descriptor, data, content.end, before, head)
         return Appended(entries=entries, torn=content.torn, unsigned=content.unsigned)
 
     def _write(
@@ -159,14 +161,14 @@ class Journal:
         folder: int,
         descriptor: int,
         data: bytes,
-        content: Content,
-        before: heads.JournalHead,
+        end: int,
+        before: heads.JournalHead | None,
         head: heads.JournalHead,
     ) -> None:
         """The lines first: a crash between the two leaves lines behind the head, which count for nothing. A
         journal without a head gets that of its entries `before` its lines."""
         try:
-            if not content.keyid:
+            if before is not None:
                 heads.write(folder, before)
             if os.write(descriptor, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -174,7 +176,7 @@ class Journal:
             heads.write(folder, head)
         except OSError as error:
             with contextlib.suppress(OSError):
-                os.ftruncate(descriptor, content.end)
+                os.ftruncate(descriptor, end)
             raise JournalError(f"Could not write to {self.path}: {error.strerror}.") from error
 
     @contextmanager

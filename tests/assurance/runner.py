@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from datetime import date
@@ -210,15 +210,23 @@ def table(battery: Battery, results: Sequence[Result], seed: int) -> list[str]:
         lines.append(table_row("all", results))
     names = list(dict.fromkeys(name for each in results for name in each.figures))
     if names:
-        lines += ["", f"| measured, the largest | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-        lines += [
-            f"| {row} | {' | '.join(largest(of, name) for name in names)} |" for row, of in rows.items()
-        ]
+        lines += ["", *measured(rows, names)]
     hours = sum(each.seconds for each in results) / 3600
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Linux {platform.release()}"
     command = f"python3 run.py test --long {battery.name} --seed {seed}"
     today = date.today().isoformat()
     return [*lines, "", f"`{command}`, {hours:.1f} hours of trials, {machine}, {today}."]
+
+
+def measured(rows: Mapping[str, Sequence[Result]], names: Sequence[str]) -> Iterator[str]:
+    """The table of what was measured: a line a row, or a figure where there are more of these."""
+    cells = [[row, *(largest(of, name) for name in names)] for row, of in rows.items()]
+    cells.insert(0, ["measured, the largest", *names])
+    if len(names) > len(rows):
+        cells = [list(column) for column in zip(*cells, strict=True)]
+    yield f"| {' | '.join(cells[0])} |"
+    yield "|---" * len(cells[0]) + "|"
+    yield from (f"| {' | '.join(row)} |" for row in cells[1:])
 
 
 def table_row(row: str, of: Sequence[Result]) -> str:
@@ -228,8 +236,10 @@ def table_row(row: str, of: Sequence[Result]) -> str:
 
 def largest(of: Sequence[Result], name: str) -> str:
     """The largest that was measured; empty where nothing was."""
-    found = [each.figures[name] for each in of if name in each.figures]
-    return f"{max(found):,.10g}" if found else ""
+    found = max((each.figures[name] for each in of if name in each.figures), default=None)
+    if found is None:
+        return ""
+    return f"{found:,.0f}" if found == int(found) or abs(found) >= 1000 else f"{found:.4g}"
 
 
 def upper_bound(failures: int, of: int) -> float:

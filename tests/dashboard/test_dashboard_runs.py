@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,9 +32,10 @@ from support.dashboard_runs import (
 from support.scripted_server import ScriptedServer, Slow
 from vera import events
 from vera.config.handed import read_handed
-from vera.dashboard import run_process
+from vera.dashboard import audit_log, run_child, run_process
 from vera.dashboard.runs import RunRefused
 from vera.dashboard.sessions import SessionFolder, Sessions
+from vera.sandbox.owner import Owner
 from vera.session import Session
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
@@ -180,6 +182,31 @@ def test_a_double_click_on_two_dashboards_starts_one_run(base: Path) -> None:
 
     with waiting_model() as server:
         asyncio.run(run(server))
+
+
+def test_run_pid_names_no_process_before_it_is_known_as_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever looks before the system says what it works on would start a second one."""
+    ended, write, known = threading.Semaphore(0), run_process.write, list[bool]()
+
+    def written(descriptor: int, process: Owner) -> None:
+        write(descriptor, process)
+        known.append(run_process.worker(folder) is not None)
+
+    monkeypatch.setattr(run_process, "write", written)
+    for number in range(20):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        waits = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", str(folder)]
+        with audit_log.acting(folder):
+            pid = run_child.launch(
+                folder, waits, cwd=tmp_path, environment={}, stdin="", action="started", about={},
+                on_end=ended.release,
+            )  # fmt: skip
+        os.kill(pid, signal.SIGKILL)
+        assert ended.acquire(timeout=30)
+    assert known == [True] * 20
 
 
 STARTER = """
@@ -422,8 +449,6 @@ def test_looking_at_a_run_never_takes_its_lock(base: Path) -> None:
 
 
 def test_run_log_is_bounded_while_a_run_writes_to_it(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from vera.dashboard import run_child
-
     monkeypatch.setattr(run_child, "MAX_RUN_LOG", 1000)
     monkeypatch.setattr(run_child, "KEPT_RUN_LOG", 400)
     session = Sessions(base).by_work_dir("./work/example")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +19,10 @@ MAX_RUN_LOG = 4 << 20
 """Bytes of `run.log`, of which the end is kept as `run.log.1` when it grows over that."""
 
 KEPT_RUN_LOG = 1 << 20
+
+
+TOLD_SECONDS = 1.0
+"""How long a process that was started is waited for until the system says what it works on."""
 
 
 class AlreadyWorking(Exception):
@@ -50,6 +55,7 @@ def launch(
     descriptor = _claim(folder)
     try:
         child = _spawn(folder, arguments, cwd, environment, stdin)
+        _wait_until_it_is_told(child)
         try:
             run_process.write(descriptor, run_process.identity(child.pid))
             audit_log.write(folder, action, pid=child.pid, **about)
@@ -116,6 +122,15 @@ def _spawn(
             env=environment,
             start_new_session=True,
         )
+
+
+def _wait_until_it_is_told(child: "subprocess.Popen[bytes]") -> None:
+    """Until `run_process.worker` can know the child: who asks before that would start a second one."""
+    deadline = time.monotonic() + TOLD_SECONDS
+    while not run_process.has_command_line(child.pid) and child.poll() is None:
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.001)
 
 
 def _open_run_log(folder: Path) -> int:

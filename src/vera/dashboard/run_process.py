@@ -39,6 +39,17 @@ def worker(folder: Path) -> Owner | None:
     return process if _works_on(process.pid, folder) else None
 
 
+def has_command_line(pid: int) -> bool:
+    """Whether the system says what a process that was just started works on. Linux tells who starts it that
+    it runs, by closing what is closed on exec, before it has its command line; True where it is gone."""
+    if not Path("/proc/self/stat").exists():
+        return True
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return True
+
+
 def _works_on(pid: int, folder: Path) -> bool:
     """Whether a process of this user has the folder among its arguments, as a run has it."""
     wanted = (os.fspath(folder), f"--work-dir={folder}")

@@ -88,6 +88,30 @@ def whole_file_in(folder: int, name: str, mode: int, *, sync: bool = True) -> It
                 os.unlink(temporary, dir_fd=folder)
 
 
+def replace_in(folder: int, name: str, content: bytes, mode: int, *, sync: bool = True) -> None:
+    """Write a file of an open folder whole or not at all, in place of one of that name if there is one.
+
+    A process that is killed leaves nothing where the name is free, else at most a file `.new-…`. Raises
+    OSError.
+    """
+    try:
+        _write_in(folder, name, content, mode, sync)
+    except FileExistsError:
+        temporary = f"{_UNFINISHED}{secrets.token_hex(8)}"
+        try:
+            _write_in(folder, temporary, content, mode, sync)
+            os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+
+
+def _write_in(folder: int, name: str, content: bytes, mode: int, sync: bool) -> None:
+    with whole_file_in(folder, name, mode, sync=sync) as file:
+        file.write(content)
+
+
 def _nameless(folder: int) -> tuple[int, str]:
     """The descriptor of a new file and its name, which is '' where it needs none. Raises OSError."""
     flags = getattr(os, "O_TMPFILE", 0)

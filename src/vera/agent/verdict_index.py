@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import fcntl
 import os
-import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -22,7 +21,7 @@ from vera.attestation.objects import Digest, Key, Name, OptionalTimestamp, Times
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
-from vera.store import whole_file_in
+from vera.store import replace_in
 
 FOLDER = (".vera", "requests")
 IN_FLIGHT = (".vera", "in-flight")
@@ -119,22 +118,7 @@ def write_whole(base: Path, folder: Sequence[str], name: str, data: bytes) -> No
     No link below `base` is followed; one of that name is replaced. Raises OSError.
     """
     with _made(base, folder) as descriptor:
-        try:
-            _write_new(descriptor, name, data)
-        except FileExistsError:
-            temporary = f".new-{secrets.token_hex(8)}"
-            try:
-                _write_new(descriptor, temporary, data)
-                os.rename(temporary, name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary, dir_fd=descriptor)
-                raise
-
-
-def _write_new(folder: int, name: str, data: bytes) -> None:
-    with whole_file_in(folder, name, 0o600) as file:
-        file.write(data)
+        replace_in(descriptor, name, data, 0o600)
 
 
 def _name(key: Digest) -> str:

@@ -17,7 +17,6 @@ import contextlib
 import fcntl
 import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,7 +32,7 @@ from vera.batch.task_file import parse_task
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
-from vera.store import whole_file
+from vera.store import replace_in, whole_file
 
 T = TypeVar("T")
 
@@ -285,15 +284,13 @@ def write_once(path: Path, data: bytes, *, sync: bool = False) -> bool:
 
 def _replace(path: Path, data: bytes, *, sync: bool) -> None:
     """Write a file whole, in place of one of that name if there is one."""
-    if write_once(path, data, sync=sync):
-        return
-    temporary = path.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}")
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        write_once(temporary, data, sync=sync)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        replace_in(folder, path.name, data, 0o644, sync=sync)
+        if sync:
+            os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _sync_folder(folder: Path) -> None:

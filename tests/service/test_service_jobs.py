@@ -8,17 +8,23 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
+from vera.batch.postgres_running import Access
+from vera.batch.records import Begun, Commit, History
+from vera.batch.runs import Runs
+from vera.batch.status import Standing, State
+from vera.batch.task import BatchTask
 from vera.config import ConfigError
 from vera.config.handed import Handed
 from vera.dashboard import run_process
-from vera.service import app, attempts, jobs, processes, progress, records, stored, terms
+from vera.service import app, attempts, cluster, jobs, processes, progress, records, stored, terms
+from vera.service.engine import Active
 from vera.service.tokens import Tokens, remove
 
 VERIFY = {"text": THESIS, "scope": ["files"]}
@@ -73,11 +79,11 @@ def test_what_a_job_printed_is_on_the_disk_before_its_end_is(
 
 
 @pytest.mark.parametrize(
-    ("script", "keeps_results", "told_first"),
-    [(SAYS, True, True), (SAYS, False, False), (FAILS, True, False)],
+    ("script", "has_result", "told_first"),
+    [(SAYS, True, True), (SAYS, False, False), (FAILS, False, False)],
 )
 def test_only_a_result_that_the_engine_has_on_the_disk_is_told_before_its_end_is_written(
-    service: Service, monkeypatch: pytest.MonkeyPatch, script: str, keeps_results: bool, told_first: bool
+    service: Service, monkeypatch: pytest.MonkeyPatch, script: str, has_result: bool, told_first: bool
 ) -> None:
     token, writes, goes_on = service.token(), threading.Event(), threading.Event()
     keep = records.keep_end
@@ -88,7 +94,14 @@ def test_only_a_result_that_the_engine_has_on_the_disk_is_told_before_its_end_is
         keep(folder, end)
 
     monkeypatch.setattr(jobs, "keep_end", slowly)
-    monkeypatch.setattr(processes.Processes, "keeps_results", keeps_results)
+    run = processes.Processes.run
+
+    async def ran(engine: processes.Processes, active: Active) -> records.Ended | None:
+        end = await run(engine, active)
+        active.has_result = has_result
+        return end
+
+    monkeypatch.setattr(processes.Processes, "run", ran)
     with service.running(scripted(script)) as client:
         name = ask(client, token, "verify", VERIFY).json()["id"]
         assert writes.wait(30)
@@ -97,6 +110,28 @@ def test_only_a_result_that_the_engine_has_on_the_disk_is_told_before_its_end_is
         goes_on.set()
         assert ended(client, token, name)["status"] == ("failed" if script == FAILS else "done")
     assert (folder_of(service, name) / records.ENDED).exists()
+
+
+@pytest.mark.parametrize("state", ["done", "failed"])
+def test_of_a_cluster_only_a_committed_result_is_one_that_is_on_the_disk(
+    service: Service, state: State
+) -> None:
+    kept = records.Records(service.terms.base / "serve" / "one")
+    active = Active(kept, kept.add("verify", b"{}", "share", "digest", "", 1.0))
+    engine = cluster.Cluster(service.terms, Access(url="postgresql://none/none", base=service.terms.base))
+    task = BatchTask(id="0" * 64, kind="job", text="a job")
+    out = Runs(service.terms.base).output(task.id, 1)
+    out.parent.mkdir(parents=True)
+    out.write_bytes(b'{"exit_code": 3}')
+    commit = Commit(task=task.id, attempt=1, session=1, manifest="", status="", exit_code=3)
+    history = History(
+        begun=(Begun(task=task.id, number=1, worker="w", ts=1.0),),
+        commit=commit if state == "done" else None,
+    )
+    watched = cluster._Watched(task=task, folder={}, active=active, over=Future())
+    engine._settled(watched, history, Standing(state=state))
+    assert (active.place.folder / records.OUT).exists()
+    assert active.has_result == (state == "done")
 
 
 def test_what_a_job_printed_at_a_worker_is_on_the_disk_before_it_is_a_result(

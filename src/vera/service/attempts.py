@@ -5,7 +5,6 @@ be read, its egress how much of the web. A job that wants more is refused here, 
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,14 +21,13 @@ from vera.batch.task import JOB, BatchTask
 from vera.batch.task_settings import handed_of
 from vera.config import ConfigError, Settings, load
 from vera.config.handed import Allowed, Handed
-from vera.dashboard.regular import open_regular
 from vera.evidence.reading import read_regular
 from vera.extraction.source import Unreadable
 from vera.service import bodies
 from vera.service.problems import Refused
 from vera.service.processes import EXTRA_SECONDS
 from vera.service.queued_task import SECONDS, Named, NotQueued, named
-from vera.service.records import BODY, MAX_OUT_BYTES
+from vera.service.records import BODY, MAX_OUT_BYTES, sync_printed
 from vera.service.terms import Terms, insist_on_isolation
 from vera.service.work import REPORT, Work, work_of
 from vera.session.session import sweep
@@ -166,9 +164,7 @@ def with_jobs(base: Path, overrides: Sequence[str], allowed: Allowed) -> Callabl
 
 def _left_by(out: Path, stderr: Path) -> tuple[dict[str, Any] | None, str]:
     """What a process printed, on the disk before it is a result, and the end of what it said."""
-    if (printed := open_regular(out)) is not None:
-        with printed:
-            os.fsync(printed.fileno())
+    sync_printed(out)
     return printed_in(out), end_of(stderr)
 
 

@@ -64,8 +64,6 @@ class _Watched(msgspec.Struct, kw_only=True, eq=False):
 class Cluster:
     """`Engine` for many machines."""
 
-    keeps_results = True
-
     def __init__(self, terms: Terms, access: Access, *, clock: Callable[[], float] = time.time) -> None:
         self._terms = terms
         self._access = access
@@ -253,6 +251,7 @@ class Cluster:
             self._runs.output(task, number).replace(place.folder / OUT)
         if now.state != "done":
             replace_file(place.folder / SAID, now.reason.encode("utf-8", "replace"))
+        watched.active.has_result = now.state == "done" and (place.folder / OUT).is_file()
         for printed in self._runs.output(task, number).parent.glob("*.out"):
             printed.unlink(missing_ok=True)
         return Ended(

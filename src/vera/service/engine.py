@@ -10,7 +10,8 @@ from vera.service.work import Reach
 
 class Active:
     """A job that waits or runs. `askers` are the requests that wait for it; `reach` is how far it goes, None
-    for one that an earlier server took, which is looked up again."""
+    for one that an earlier server took, which is looked up again. `has_result` says that the engine has the
+    result on the disk: then it can be told before the end is written."""
 
     def __init__(self, records: Records, job: Job, reach: Reach | None = None) -> None:
         self.records = records
@@ -19,14 +20,12 @@ class Active:
         self.place = records.place(job)
         self.state: State = "queued"
         self.askers = 1
+        self.has_result = False
         self.over = asyncio.Event()
 
 
 class Engine(Protocol):
     """Runs jobs, each to its end, whatever server began it."""
-
-    keeps_results: bool
-    """Whether it has a result on the disk before it gives it: then that can be told at once."""
 
     async def open(self) -> None:
         """Begin to work. Raises OSError."""

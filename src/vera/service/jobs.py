@@ -227,7 +227,7 @@ class Jobs:
 
     async def _keep(self, active: Active, ended: Ended | None) -> None:
         """The end of a job on the disk, before anyone hears of it unless the engine has its result there."""
-        if self.engine.keeps_results and await asyncio.to_thread(active.records.out, active.job) is not None:
+        if active.has_result:
             self._over(active)
         if ended is not None:
             with contextlib.suppress(OSError):

@@ -29,8 +29,6 @@ Command = Callable[[Active, Work], Sequence[str]]
 class Processes:
     """`Engine` for one machine."""
 
-    keeps_results = False
-
     def __init__(
         self,
         terms: Terms,

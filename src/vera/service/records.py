@@ -127,12 +127,17 @@ class JobView(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorBody | None = None
 
 
+def sync_printed(path: Path) -> None:
+    """What a job printed, if anything, is on the disk when this returns. Raises OSError."""
+    if (printed := open_regular(path)) is not None:
+        with printed:
+            os.fsync(printed.fileno())
+
+
 def keep_end(folder: Path, ended: Ended) -> None:
     """Write how the job of a folder ended, once what it printed is on the disk: no power cut leaves an end
     without its result. Raises OSError."""
-    if (printed := open_regular(folder / OUT)) is not None:
-        with printed:
-            os.fsync(printed.fileno())
+    sync_printed(folder / OUT)
     replace_file(folder / ENDED, msgspec.json.encode(ended))
 
 

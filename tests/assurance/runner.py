@@ -239,7 +239,7 @@ def largest(of: Sequence[Result], name: str) -> str:
     found = max((each.figures[name] for each in of if name in each.figures), default=None)
     if found is None:
         return ""
-    return f"{found:,.0f}" if found == int(found) or abs(found) >= 1000 else f"{found:.4g}"
+    return f"{found:,.0f}" if float(found).is_integer() or abs(found) >= 1000 else f"{found:.4g}"
 
 
 def upper_bound(failures: int, of: int) -> float:

@@ -4,7 +4,7 @@ A job that is over is deleted: what became of its task is in our own tables. Who
 until it is finished or put back; one whose worker was given up goes to someone else.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -27,21 +27,24 @@ SOON = "set_config('synchronous_commit', 'off', true)"
 """In a statement, SQL by which its transaction does not wait for the disk: with the next one that does, both
 are there. A crash of the server in between takes the change back."""
 WAITING = (
-    "select endpoint, queue, most from vera_endpoint cross join lateral ("
-    "select id from procrastinate_jobs where queue_name = queue and status = 'todo' "
-    "and (scheduled_at is null or scheduled_at <= now()) order by id limit 1) as first order by first.id"
+    "select endpoint, queue, most, waited from vera_endpoint cross join lateral ("
+    "select id as waited from procrastinate_jobs where queue_name = queue and status = 'todo' "
+    "and (scheduled_at is null or scheduled_at <= now()) order by id limit 1) as job order by waited"
 )
 TAKE = (
     f"select id, coalesce(args ->> 'task', ''), {SOON} "
     "from procrastinate_fetch_job_v2(array[%s]::varchar[], %s) where id is not null"
 )
 TAKE_FIRST = (
-    f"with first as ({WAITING} limit 1) select endpoint, job.id, coalesce(args ->> 'task', ''), {SOON} "
+    f"with first as ({WAITING} limit 1) select endpoint, waited, job.id as job, "
+    f"coalesce(args ->> 'task', '') as task, {SOON} as soon "
     "from first left join lateral procrastinate_fetch_job_v2(array["
-    "case when most is null and endpoint <> all(%s) then queue else '' end]::varchar[], %s) as job on true"
+    "case when most is null and endpoint <> all(%(full)s) then queue else '' end]::varchar[], %(worker)s) "
+    "as job on true"
 )
-"""It takes nothing where the endpoint of the first job has a limit or is one of those named, as no queue has
-an empty name."""
+"""The SQL by which a worker owns the job that waits longest: its endpoint, the number of the job seen
+waiting, that of the job taken (another where somebody was quicker) and its task. It takes nothing where that
+endpoint has a limit or is one of those named, as no queue has an empty name."""
 FINISH = (
     f"delete from procrastinate_jobs where id = %s and worker_id = %s and status = 'doing' returning {SOON}"
 )
@@ -116,7 +119,7 @@ class Queue:
         """The endpoints with jobs that may run now, the one whose first job waits longest first."""
         async with self._pool.connection() as connection:
             rows = await connection.execute(WAITING)
-            return [Waiting(*row) for row in await rows.fetchall()]
+            return [Waiting(endpoint, queue, most) for endpoint, queue, most, _ in await rows.fetchall()]
 
     async def take(self, queue: str, worker: int) -> Job | None:
         """Own the next job of a queue; None when it has none. It is on the disk with what is written next,
@@ -125,16 +128,6 @@ class Queue:
             rows = await connection.execute(cast("Any", TAKE), [queue, worker])
             row = await rows.fetchone()
         return Job(row[0], row[1]) if row is not None else None
-
-    async def take_first(self, worker: int, full: Collection[str]) -> tuple[str, Job | None] | None:
-        """Own the job that waits longest, in one statement; None when none waits. It comes with its endpoint,
-        and without the job where that has a limit, is one of `full`, or another was quicker."""
-        async with self._pool.connection() as connection:
-            rows = await connection.execute(cast("Any", TAKE_FIRST), [list(full), worker])
-            row = await rows.fetchone()
-        if row is None:
-            return None
-        return row[0], (Job(row[1], row[2]) if row[1] is not None else None)
 
     async def owned(self, worker: int) -> list[Job]:
         """The jobs that a worker owns."""

@@ -4,14 +4,14 @@ Who reads or writes here gives the connection. A row that is written twice, beca
 time was lost, says the same as one that is written once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from vera.attestation.objects import canonical, digest
 from vera.batch.postgres_notices import BEGINS, MOVED, QUEUED
-from vera.batch.postgres_queue import ACTIVE, KIND
+from vera.batch.postgres_queue import ACTIVE, KIND, TAKE_FIRST, Job
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
 from vera.batch.task import BatchTask, said_of
 from vera.batch.task_file import parse_task
@@ -42,6 +42,14 @@ class Known(msgspec.Struct, frozen=True, kw_only=True):
     history: History = History()
     result: Manifest | None = None
     is_active: bool = False
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """What `take_first` took: a job with what is known about its task, as far as there is any."""
+
+    endpoint: str
+    job: Job | None
+    known: Known | None
 
 
 def queue_of(endpoint: str) -> str:
@@ -97,15 +105,24 @@ async def all_tasks(connection: "Connection") -> list[str]:
 
 
 _ATTEMPT = (
-    "task, number, worker_name, extract(epoch from begun)::float8, "
+    "vera_attempt.task, number, worker_name, extract(epoch from begun)::float8, "
     "extract(epoch from coalesce(ended, lost))::float8, coalesce(outcome, 'crashed'), reason, exit_code, "
     "session, spent, lost is not null, outcome is not null, extract(epoch from changed)::float8"
 )
+_TASK = (
+    "vera_task.id, said, vera_task.endpoint, mark, mark_after, extract(epoch from mark_at)::float8, "
+    "(select manifest from vera_commit where task = vera_task.id)"
+)
 _KNOWN = (
-    "select vera_task.id, said, vera_task.endpoint, mark, mark_after, extract(epoch from mark_at)::float8, "
-    f"(select manifest from vera_commit where task = vera_task.id), vera_task.id in ({ACTIVE}), {_ATTEMPT} "
+    f"select {_TASK}, vera_task.id in ({ACTIVE}), {_ATTEMPT} "
     "from vera_task left join vera_attempt on task = vera_task.id where vera_task.id = any(%(tasks)s) "
     "order by vera_task.id, number"
+)
+_TAKE_FIRST = (
+    f"with taken as ({TAKE_FIRST}) select taken.endpoint, job, taken.task, {_TASK}, true, {_ATTEMPT} "
+    "from taken "
+    "left join vera_task on vera_task.id = taken.task and job = waited "
+    "left join vera_attempt on vera_attempt.task = vera_task.id order by number"
 )
 
 
@@ -117,6 +134,22 @@ async def known(connection: "Connection", tasks: Sequence[str]) -> dict[str, Kno
     for row in await rows.fetchall():
         by_task.setdefault(row[0], []).append(row)
     return {task: _known(by_task[task]) if task in by_task else Known() for task in tasks}
+
+
+async def take_first(connection: "Connection", worker: int, full: Collection[str]) -> Taken | None:
+    """Own the job that waits longest, in one statement with what is known about its task; None when none
+    waits. There is no job where its endpoint has a limit or is one of `full`, or another was quicker, and
+    nothing is known where the job taken is not the one that waited at the statement's moment."""
+    values = {"full": list(full), "worker": worker}
+    rows = await (await connection.execute(cast("Any", _TAKE_FIRST), values)).fetchall()
+    if not rows:
+        return None
+    endpoint, job, task, *said = rows[0]
+    return Taken(
+        endpoint=endpoint,
+        job=Job(job, task) if job is not None else None,
+        known=_known([row[3:] for row in rows]) if said[0] is not None else None,
+    )
 
 
 def _known(rows: Sequence[tuple[Any, ...]]) -> Known:

@@ -272,13 +272,13 @@ class PostgresWorker:
     async def _begin_next(self, handle: Handle) -> bool:
         """Take a job of the endpoints that have room and begin it; False when there is none to take."""
         try:
-            first = await self._queue.take_first(self._lease.worker, self._full())
-            if first is None:
+            async with self._cluster.connector.pool.connection() as connection:
+                taken = await records.take_first(connection, self._lease.worker, self._full())
+            if taken is None:
                 return False
-            endpoint, job = first
-            if job is None:
+            if taken.job is None:
                 return await self._begin_within_limits(handle)
-            await self._begin(job, endpoint, None, handle)
+            await self._begin(taken.job, taken.endpoint, None, handle, taken.known)
             return True
         except BaseException:
             self._unsure = True  # something may be taken that is not known here
@@ -309,10 +309,14 @@ class PostgresWorker:
         full = {endpoint for endpoint, pace in self._paces.items() if self._at[endpoint] >= pace.allowed}
         return full | {endpoint for endpoint, until in self._paused.items() if now < until}
 
-    async def _begin(self, job: Job, endpoint: str, slot: int | None, handle: Handle) -> bool:
-        """Begin an attempt at the task of a job; False when it is not to be run."""
-        async with self._cluster.connector.pool.connection() as connection:
-            known = (await records.known(connection, [job.task]))[job.task]
+    async def _begin(
+        self, job: Job, endpoint: str, slot: int | None, handle: Handle, known: records.Known | None = None
+    ) -> bool:
+        """Begin an attempt at the task of a job, about which this is known; False when it is not to be
+        run."""
+        if known is None:
+            async with self._cluster.connector.pool.connection() as connection:
+                known = (await records.known(connection, [job.task]))[job.task]
         task, before = known.task, known.history
         if known.result is not None:  # who won may have died before it wrote this
             await asyncio.to_thread(self._runs.commit, known.result)

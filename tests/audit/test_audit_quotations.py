@@ -166,3 +166,31 @@ def test_a_title_with_any_code_point_is_read(title: str) -> None:
     found = findings("It says “it opened on 28 May 1937” [ev_0001:2].", title=title)
     assert codes(found) == [("hard", "quotation_false")]
     assert findings("It says “it opened on 27 May 1937” [ev_0001:2].", title=title) == []
+
+
+FRAMES = """The mayor never said: "We will close the pool at noon."
+Alves said: "The bridge is safe for now." Costa said: "The bridge will fall down."
+Kim said: "My manager told me: 'You are dismissed from today.'"
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "codes_found"),
+    [
+        ('The mayor said: "We will close the pool at noon." [ev_0001:1]', [("hard", "quotation_frame")]),
+        ('The mayor never said: "We will close the pool at noon." [ev_0001:1]', []),
+        ('Costa said: "The bridge is safe for now." [ev_0001:2]', [("hard", "quotation_frame")]),
+        ('Alves said: "The bridge is safe for now." [ev_0001:2]', []),
+        ('One engineer said: "The bridge is safe for now." [ev_0001:2]', []),
+        ('Kim said: "You are dismissed from today." [ev_0001:3]', [("hard", "quotation_frame")]),
+    ],
+)
+def test_a_quotation_belongs_to_whom_its_source_gives_it(
+    answer: str, codes_found: list[tuple[str, str]]
+) -> None:
+    assert codes(findings(answer, FRAMES)) == codes_found
+
+
+def test_an_ellipsis_that_leaves_a_denial_out_in_chinese() -> None:
+    found = findings("李先生说：“我……签过合同。” [ev_0001:1]", "李先生说：“我没有签过合同。”\n")
+    assert codes(found) == [("hard", "quotation_gap")]

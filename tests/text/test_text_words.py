@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vera.text.words import folded, hedges, inflected, negations, stem, stems, words
+from vera.text.words import differs_in_marks, folded, hedges, inflected, negations, stem, stems, words
 
 
 def forms(text: str) -> list[str]:
@@ -103,3 +103,31 @@ def test_a_megabyte_of_anything_is_read(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     assert sum(1 for _ in stems(text)) <= len(text)
     assert len(folded(text)) <= 2 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("Il papa è arrivato.", "Il papà è arrivato."),
+        ("Die Stadt fordert den Abriss.", "Die Stadt fördert den Abriss."),
+        ("The teachers' allowance", "The teacher's allowance"),
+    ],
+)
+def test_a_word_with_other_marks_is_another_word(said: str, source: str) -> None:
+    assert differs_in_marks(said, source)
+    assert differs_in_marks(source, said)
+    assert not differs_in_marks(said, said)
+
+
+@pytest.mark.parametrize(
+    ("said", "source"),
+    [
+        ("Zoë’s café", "ZOE'S CAFE"),
+        ("Die Strasse ist gesperrt.", "Die Straße ist gesperrt."),
+        ("The cat's tail", "The cat’s tail"),
+        ("Le père et le peré", "Le peré et le père"),
+        ("Nothing of it", "papà"),
+    ],
+)
+def test_capitals_and_two_spellings_of_a_letter_are_no_other_marks(said: str, source: str) -> None:
+    assert not differs_in_marks(said, source)

@@ -32,9 +32,9 @@ from vera.events import Evidence, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 from vera.text.lexicon import word_set
 from vera.text.negation import doubtful_turns
-from vera.text.words import stem
+from vera.text.words import differs_in_marks, stem
 
-VERSION = "containment/7"
+VERSION = "containment/8"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000
@@ -83,7 +83,7 @@ def label(claim: Claim, place: CitedLines, about: str = "") -> Relation:
     for sentence, behind in _with_next(place):
         if doubtful_turns(sentence.box + sentence.text) != turns:
             continue
-        if taken_back(sentence.text, behind, place):
+        if taken_back(sentence.text, behind, place) or differs_in_marks(claim.text, sentence.text):
             continue
         seen = with_names(sentence, tuple(name.keys for name in names_of))
         found.add(_relation(thesis, seen, (place.first, place.last), budget))

@@ -27,9 +27,19 @@ from vera.text.lexicon import word_set
 from vera.text.negation import State, below, box_of, doubtful_turns, is_box, is_remark
 from vera.text.sentences import END
 from vera.text.whole_sentences import runs_on
-from vera.text.words import Word, hedges, inflected, negations, singular, stems, unmarked, words
+from vera.text.words import (
+    Word,
+    differs_in_marks,
+    hedges,
+    inflected,
+    negations,
+    singular,
+    stems,
+    unmarked,
+    words,
+)
 
-VERSION = "literal/9"
+VERSION = "literal/10"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000
@@ -72,6 +82,10 @@ _MENTIONED = re.compile(
     re.IGNORECASE,
 )
 """What leads to words that are only mentioned."""
+
+_GLUED_BEFORE = re.compile(r"\w[.@/_\\]\Z")
+_GLUED_BEHIND = re.compile(r"[+#]|[.@/_\\]\w")
+"""What makes words the part of a longer one, an address or a name of something else."""
 
 _SKIPPED = frozenset(("a", "an", "the", "also", "then", "thus", "therefore", "however"))
 _COPULAS = frozenset(("is", "are"))
@@ -189,7 +203,7 @@ def _relation(claim: str, sentence: str) -> Relation:
     wanted, seen = _tokens(claim), _tokens(sentence)
     if not _has_content(wanted) or sentence.rstrip("\"'”’) ").endswith("?"):
         return "IRRELEVANT"
-    if doubtful_turns(claim) != doubtful_turns(sentence):
+    if doubtful_turns(claim) != doubtful_turns(sentence) or differs_in_marks(claim, sentence):
         return "IRRELEVANT"
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:
@@ -204,8 +218,12 @@ def _relation(claim: str, sentence: str) -> Relation:
 
 
 def _is_plain(sentence: str, run: tuple[int, int]) -> bool:
-    """Whether what stands before the run neither sets it into another time nor only mentions it."""
-    before = sentence[: _marked(sentence)[run[0]].start]
+    """Whether what stands before the run neither sets it into another time nor only mentions it, and it is no
+    part of a longer word: "C" of "C++", a domain of a longer one."""
+    tokens = _marked(sentence)
+    before, behind = sentence[: tokens[run[0]].start], sentence[tokens[run[1] - 1].end :]
+    if _GLUED_BEFORE.search(before[-2:]) or _GLUED_BEHIND.match(behind):
+        return False
     return not (_UNDER_CONDITIONS.fullmatch(before) or _MENTIONED.search(before[-100:]))
 
 
@@ -324,8 +342,13 @@ def _marked(text: str) -> list[Word]:
         Word(token, mark.start, mark.end)
         for mark in sorted(found, key=lambda mark: (mark.start, mark.form))
         for token in _expanded(mark.form)
-        if token not in _SKIPPED
+        if token not in _SKIPPED or _is_a_letter(text, mark)
     ]
+
+
+def _is_a_letter(text: str, mark: Word) -> bool:
+    """Whether an "A" is no article: a grade or the name of a part, within a sentence in lower case."""
+    return mark.start > 0 and text[mark.start : mark.end] == "A" and not text.isupper()
 
 
 def _possessive(text: str, start: int, end: int) -> str:

@@ -44,6 +44,7 @@ MEANINGS: dict[str, Meaning] = {
     "opposed": Meaning("A sentence of the source says the opposite.", _READ),
     "outside_window": Meaning("A page was published outside the time that was asked for.", _OTHER),
     "quotation_false": Meaning("Words between quotation marks are in no cited source.", _QUOTE),
+    "quotation_frame": Meaning("Its source gives the quotation to somebody else, or denies it.", _QUOTE),
     "quotation_gap": Meaning("What an ellipsis leaves out denies or limits the quotation.", _QUOTE),
     "quotation_not_in_span": Meaning("A quotation is in the source, but not in the cited lines.", _CITE),
     "quotation_term": Meaning("One or two words between quotation marks are in no cited source.", _QUOTE),

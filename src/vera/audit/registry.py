@@ -20,7 +20,7 @@ from vera.audit.checks.uncited import uncited
 from vera.audit.checks.wording import wording
 from vera.evidence.finding import Finding
 
-VERSION = "audit/9"
+VERSION = "audit/10"
 """Changes whenever the same case may give other findings: replay then says RULES_CHANGED."""
 
 CHECKS: tuple[Check, ...] = (
@@ -57,6 +57,7 @@ FLOOR = frozenset(
         "quotation_false",
         "quotation_uncited",
         "quotation_not_in_span",
+        "quotation_frame",
         "quotation_gap",
         "set_aside",
     }

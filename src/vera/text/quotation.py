@@ -122,10 +122,17 @@ def _block_quotes(text: str) -> Iterator[Quotation]:
 def _telling(text: str) -> bool:
     if not any(map(str.isalnum, text)):
         return False
-    return len(text) >= MIN_CHARACTERS or len(text.split()) >= MIN_WORDS or bool(_CJK_WORDS.search(text))
+    return (
+        len(text) >= MIN_CHARACTERS
+        or len(text.split()) >= MIN_WORDS
+        or _CJK_WORDS.search(text) is not None
+        or _CUT.search(text) is not None
+    )
 
 
 _CJK_WORDS = re.compile(f"[{CJK}]{{6}}")
+_CUT = re.compile(r"\w\s?(?:\.\.\.|…{1,2})\s?\w")
+"""What leaves something out is a quotation, however short."""
 
 
 def _opens(text: str, at: int) -> bool:

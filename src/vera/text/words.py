@@ -215,7 +215,39 @@ def _form(token: str) -> str:
     return form.replace("'", "").replace(".", "")
 
 
+_APOSTROPHE = late_regex(r"['’]s|s['’]")
+_SAME_SPELLING = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "’": "'", "\u00ad": "", "\u200b": ""})
+"""Letters that are written in two ways in one word of one language, and what is not seen."""
 _THOUSANDS = late_regex(r"\d{1,3}(?:,\d{3})+(?!\d)")
+
+
+def differs_in_marks(said: str, source: str) -> bool:
+    """Whether a word of `said` is in `source` only with other diacritics, or with its apostrophe in another
+    place: "papa" for "papà", "teachers'" for "teacher's". Such words are two words, though each finds the
+    other."""
+    if said.isascii() and source.isascii() and not (_APOSTROPHE.search(said) and _APOSTROPHE.search(source)):
+        return False
+    there = _spelled(source)
+    return any(
+        form in there and not spelled <= there[form] for form, spelled in _spelled(said).items() if spelled
+    )
+
+
+def _spelled(text: str) -> dict[str, set[str]]:
+    """Folded words with the ways in which they are spelled, diacritics and apostrophes included."""
+    found: dict[str, set[str]] = {}
+    for match in _TOKEN.finditer(text):
+        token = match.group()[:_MAX_WORD_LENGTH]
+        if match["unspaced"] or (token.isascii() and token.isupper()):  # capitals may leave their accents out
+            continue
+        spelled = unicodedata.normalize("NFKC", token.lower()).translate(_SAME_SPELLING)
+        form = _form(token)
+        if spelled.endswith("s") and text[match.end() : match.end() + 1] in ("'", "’"):
+            form, spelled = f"'{singular(form)}", f"{spelled}'"
+        elif spelled.endswith("'s"):
+            form = f"'{form}"
+        found.setdefault(form, set()).add(spelled)
+    return found
 
 
 def unmarked(text: str) -> str:

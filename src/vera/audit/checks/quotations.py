@@ -11,10 +11,11 @@ from vera.audit.source_text import SourceText
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
+from vera.text.negation import is_negative
 from vera.text.quotation import MIN_WORDS, Quotation, find_quotations
 from vera.text.quote import Located, QuoteIndex, locate
 from vera.text.sentences import END
-from vera.text.words import negations
+from vera.text.words import STOPWORDS, negations
 
 _SHOWN = 160
 _TITLE_WORDS = 12
@@ -27,14 +28,25 @@ _TURNS = re.compile(
     r"|provided|only|until|but|other than|subject to|save (?:for|as|that)|excluding|however|fails?|failed"
     r"|refused?|den(?:y|ies|ied)|rejects?|rejected|prohibited|forbidden|nicht|kein\w{0,2}|nie|niemals|außer"
     r"|sofern|soweit|wenn|falls|ohne|nur|es sei denn|ne|n['’](?=\w)|pas|jamais|sauf|si|sans|seulement|à moins"
-    r"|hormis|nunca|salvo|excepto|sin|sino|sólo|a menos)\b"
+    r"|hormis|nunca|salvo|excepto|sin|sino|sólo|a menos|non|mai|senza|tranne|eccetto|purché|soltanto|não|sem"
+    r"|exceto|apenas|somente)\b|[没沒不未无無莫勿]|除非|除了|只有|如果"
 )
-"""Words that deny, limit or make an exception, in English, German, French and Spanish."""
+"""Words that deny, limit or make an exception, in seven languages."""
 
 _NOT_SAID = re.compile(
     r"(?i)\b(?:not|never|no|nowhere|none|without|\w{2,8}n['’]t)\b.{0,80}?\b(?:mention|contain|appear|occur|say|said"
     r"|state|include|use|find|found|call|describe|match|hold|read)"
 )
+
+
+_FRAME_ENDS = re.compile(r"[.!?;。！？；\n]\s*|[”»›」』]\s*|\"(?=\s)")
+_FRAME_BYTES = 400
+"""Before and behind a quotation, where its source says who speaks."""
+
+_OPENING, _CLOSING = "“„‟«‹「『", "”»›」』"
+_ANY_MARK = _OPENING + _CLOSING + "\"'‘’"
+_DENIED_FRAME = re.compile(r"(?i)\b(?:non|mai|não|jamais|pas|nie|niemals|never)\b|[没沒未]")
+_NAME = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 
 
 def quotations(case: Case) -> Iterator[Finding]:
@@ -43,8 +55,9 @@ def quotations(case: Case) -> Iterator[Finding]:
     `quotation_false` (hard): it is in no source that its statement cites. `quotation_uncited` (hard):
     nothing is cited. `quotation_not_in_span`: it stands elsewhere in the source (hard), or partly so (soft).
     `quotation_gap`: its ellipsis leaves out a negation, condition or exception of a sentence that it quotes
-    (hard), or a negation of another one (soft). `quotation_term` (soft): one or two words, or a title, that
-    are nowhere.
+    (hard), or a negation of another one (soft). `quotation_frame` (hard): its source says that it was not
+    said, quotes it within the words of somebody else, or gives it to another one of those that it quotes.
+    `quotation_term` (soft): one or two words, or a title, that are nowhere.
     """
     starts = [claim.start for claim in case.claims]
     indexes = _Indexes()
@@ -178,7 +191,7 @@ def _in_span(
     """The quotation is true; whether it is in the lines that are cited."""
     for place, located in found:
         if _covered(place, located, cited):
-            return _gap(claim, quotation, place, located)
+            return _gap(claim, quotation, place, located) or _frame(claim, quotation, place, located)
     for place in cited:
         span = place.span.data
         if QuoteIndex(span).locate(quotation.text) or QuoteIndex(span.lower()).locate(quotation.text.lower()):
@@ -243,6 +256,60 @@ def _gap(claim: Claim, quotation: Quotation, place: CitedLines, located: Located
             detail=_short(" ".join(left_out.split())),
         )
     return None
+
+
+def _frame(claim: Claim, quotation: Quotation, place: CitedLines, located: Located) -> Finding | None:
+    """Whether what its source says around the words gives them to another speaker than the claim does."""
+    data, start, end = place.source.data, located.parts[0][0], located.parts[-1][1]
+    above = data[max(0, start - _FRAME_BYTES) : start].decode("utf-8", "ignore").rpartition("\n")[2]
+    below = data[end : end + _FRAME_BYTES].decode("utf-8", "ignore").partition("\n")[0]
+    before = _FRAME_ENDS.split(above.rstrip(_ANY_MARK))[-1]
+    is_whole = quotation.text.endswith((".", "。")) or below[:1] in (".", "。")
+    behind = "" if is_whole else _FRAME_ENDS.split(below.lstrip(_ANY_MARK + ","))[0]
+    said = claim.text[: max(0, quotation.start - claim.start)] + claim.text[quotation.end - claim.start :]
+    if _is_denied(before) and not _is_denied(said):
+        what = "is said there not to have been said"
+    elif above[-1:] in _ANY_MARK and above and _is_open(above.rstrip(_ANY_MARK)):
+        what = "is quoted there within the words of somebody else"
+    elif other := _other_speaker(said, f"{before} {behind}", f"{above} {below}"):
+        what = f"is given there to {other}"
+    else:
+        return None
+    return Finding(
+        code="quotation_frame",
+        label="misinterpretation",
+        severity="hard",
+        claim=claim.key,
+        evidence=place.evidence.id,
+        first=located.first,
+        last=located.last,
+        message=f"“{_short(quotation.text)}” {what}; say who said it.",
+        detail=_short(" ".join(before.split())),
+    )
+
+
+def _is_denied(frame: str) -> bool:
+    return is_negative(frame) or _DENIED_FRAME.search(frame) is not None
+
+
+def _is_open(text: str) -> bool:
+    """Whether a quotation is open at the end of a text."""
+    opened = sum(text.count(mark) for mark in _OPENING) - sum(text.count(mark) for mark in _CLOSING)
+    return opened > 0 or text.count('"') % 2 == 1
+
+
+def _other_speaker(said: str, frame: str, line: str) -> str:
+    """Who is named beside the words, where the claim names another one whom the same line names elsewhere."""
+    claimed, beside = _names(said), _names(frame)
+    if not beside or set(claimed) & set(beside):
+        return ""
+    return beside[-1] if any(name in line for name in claimed) else ""
+
+
+def _names(text: str) -> list[str]:
+    """The words with a capital, without one that begins the text and may be any word where there are more."""
+    found = [name for name in _NAME.findall(text) if name.lower() not in STOPWORDS]
+    return found[1:] if len(found) > 1 and text.lstrip(_ANY_MARK + " ").startswith(found[0]) else found
 
 
 def _joins_sentences(left_out: str) -> bool:

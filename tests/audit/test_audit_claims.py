@@ -340,6 +340,30 @@ def test_the_rows_of_a_table_are_claims_with_the_numbers_of_its_head() -> None:
     ]
 
 
+def test_a_head_with_a_unit_belongs_to_its_numbers_and_one_that_denies_to_its_cells() -> None:
+    table = "| Tent | Weight in pounds | False |\n|---|---|---|\n| Kestrel | 14 [ev_0001:3] | It is red. |"
+    assert split(table)[0].text == "Kestrel; Weight in pounds: 14 pounds; False: It is red."
+
+
+@pytest.mark.parametrize(
+    ("lead", "turned"),
+    [
+        ("It is not true that:", True),
+        ("Verboten ist:", True),
+        ("Si vous êtes membre :", True),
+        ("以下说法不正确：", True),
+        ("The following rules apply:", False),
+        ("Se aplican estas reglas:", False),
+        ("Hausordnung:", False),
+    ],
+)
+def test_a_lead_in_that_turns_its_items_is_part_of_each(lead: str, turned: bool) -> None:
+    answer = f"{lead}\n- dogs may come in [ev_0001:3].\n- so may cats [ev_0001:4].\n\nIt is so [ev_0001:5]."
+    begun = f"{lead} ".replace(" :", ":") if turned else ""
+    said = [claim.text.replace(" :", ":") for claim in split(answer)]
+    assert said[-3:] == [f"{begun}dogs may come in.", f"{begun}so may cats.", "It is so."]
+
+
 def test_quotes_and_code_belong_to_the_cited_sentence_before() -> None:
     assert told("Acme wrote [ev_1:2]:\n\n> We died\n> in 1997\n> — Bob\n\nIt ended.") == [
         ("Acme wrote: “We died in 1997” — Bob", ["ev_1:2"]),

@@ -346,3 +346,34 @@ def test_what_is_doubted_taken_back_or_not_ticked_proves_neither_reading(line: s
 def test_a_date_that_goes_on_with_a_limit_or_an_era_is_not_supported(claim: str, limited: str) -> None:
     assert relation(claim, claim) == "SUPPORTS"
     assert relation(claim, limited) != "SUPPORTS"
+
+
+@pytest.mark.parametrize(
+    ("claim", "line"),
+    [
+        ("Shipping is free of charge.", "Shipping is free of charge for orders of more than 80 dollars."),
+        ("L'entrée est libre.", "L'entrée est libre pour les membres."),
+        (
+            "O contrato foi assinado por todos os sócios.",
+            "O contrato foi assinado por todos os sócios, me-\nnos um.",
+        ),
+        ("The rate of interest rose to 3.", "The rate of interest rose to 3.\n75 percent in May."),
+    ],
+)
+def test_what_goes_on_with_a_limit_is_not_supported(claim: str, line: str) -> None:
+    assert relation(claim, line) == "IRRELEVANT"
+
+
+@pytest.mark.parametrize(
+    ("claim", "line"),
+    [
+        ("The hall was built in 1890.", "The hall was built in 1890 for the exhibition."),
+        ("The house has a lift.", "☒ The house has a lift."),
+        ("Das Unternehmen zahlt die Miete.", "Das Unter-\nnehmen zahlt die Miete."),
+        ("It is a well-known fact of the town.", "It is a well-\nknown fact of the town."),
+        ("Der Vor- und Nachteil gilt allen.", "Der Vor- und Nachteil gilt allen."),
+        ("The rate of interest rose to 3.", "The rate of interest rose to 3.\n4. It had been 2 before."),
+    ],
+)
+def test_what_goes_on_without_a_limit_is_supported(claim: str, line: str) -> None:
+    assert relation(claim, line) == "SUPPORTS"

@@ -29,7 +29,7 @@ JSON = '{"a": [1.10, 2, [3, {"b": "' + "c" * 400 + '"}]], "a": ' + str(list(rang
         ("a.md", f"# One\n\n{LONG}", 3, "31675701c70bbce7"),
         ("a.csv", f'a,b\n"{LONG}",2', 1, "2d5d530ac6e35784"),
         ("a.json", JSON, 1, "24cf8dcc4f94bb52"),
-        ("a.html", HTML, 3, "535d16da39ab4add"),
+        ("a.html", HTML, 4, "535d16da39ab4add"),
     ],
 )
 def test_the_text_is_as_it_was(name: str, source: str, rules: int, digest: str) -> None:

@@ -51,6 +51,9 @@ def test_struck_text_of_a_page_keeps_its_place(struck: str) -> None:
         ("p{background-color:#123456} .x{color:rgb(18,52,86)}", "<span class=x>"),
         (".x{display:inline} span.x{display:none}", "<span class=x>"),
         (".y{color:red} .x{display:none", "<span class=x>"),
+        (":root{--a:#fff;--b:var(--a)} .x{color:var(--b)}", "<span class=x>"),
+        (".x{color:var(--none, white)}", "<span class=x>"),
+        ("p{background:navy} .x{color:#000080}", "<span class=x>"),
     ],
 )
 def test_what_a_reader_cannot_see_is_marked_hidden(style: str, span: str) -> None:
@@ -69,6 +72,8 @@ def test_what_a_reader_cannot_see_is_marked_hidden(style: str, span: str) -> Non
         ("<link rel=stylesheet href=a.css>", "<span style='color:#fff'>"),
         ("", "<span style='visibility:hidden'></span><span style='visibility:hidden;visibility:visible'>"),
         ("", "<span style='text-decoration:underline'>"),
+        ("<style>:root{--a:#fff;--b:var(--a);--c:var(--c)}.x{color:var(--c)}</style>", "<span class=x>"),
+        ("<style>:root{--a:#333;--b:var(--a)} .x{color:var(--b, white)}</style>", "<span class=x>"),
         ("<style>body{visibility:hidden;opacity:0}</style>", "<span>"),
     ],
 )
@@ -115,6 +120,51 @@ def test_word_strikes_out_deletes_and_moves() -> None:
     text, marks = marks_of(make_docx(body, styles=styles), "a.docx")
     assert text == "It lasts seven three\nStruck.\nKept.\nMoved.\nStyled.\n"
     assert marks == [("struck", "seven"), ("struck", "Struck."), ("struck", "Moved.\nStyled.")]
+
+
+def row(properties: str, *cells: str) -> str:
+    made = "".join(f"<w:tc>{cell}</w:tc>" for cell in cells)
+    return f"<w:tr><w:trPr>{properties}</w:trPr>{made}</w:tr>"
+
+
+def test_word_deletes_and_hides_rows_and_cells_of_a_table() -> None:
+    body = (
+        "<w:tbl>"
+        + row('<w:del w:id="1"/>', paragraph("Deleted."), paragraph("This, too."))
+        + row("<w:hidden/>", paragraph("Unseen."))
+        + row("", "<w:tcPr><w:cellDel/></w:tcPr>" + paragraph("Gone."), paragraph("Kept."))
+        + "</w:tbl>"
+        + paragraph("Behind it.")
+    )
+    text, marks = marks_of(make_docx(body), "a.docx")
+    assert text == "Deleted.\tThis, too.\nUnseen.\nGone.\tKept.\nBehind it.\n"
+    assert marks == [
+        ("struck", "Deleted.\tThis, too."),
+        ("hidden", "Unseen."),
+        ("struck", "Gone."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("properties", "hidden"),
+    [
+        ('<w:color w:val="1F4E79"/><w:shd w:val="clear" w:fill="1F4E79"/>', True),
+        ('<w:color w:val="1F4E79"/><w:shd w:val="clear" w:fill="FFFFFF"/>', False),
+        ('<w:color w:val="FFFFFF"/><w:shd w:val="clear" w:fill="1F4E79"/>', False),
+        ('<w:color w:val="FFFFFF"/>', True),
+        ('<w:color w:val="000000"/><w:highlight w:val="black"/>', True),
+        ('<w:rStyle w:val="Pale"/>', True),
+        ('<w:rStyle w:val="Pale"/><w:color w:val="000000"/>', False),
+    ],
+)
+def test_what_word_writes_in_the_colour_behind_it_is_hidden(properties: str, hidden: bool) -> None:
+    styles = (
+        f"<w:styles {W}><w:style w:type='character' w:styleId='Pale'><w:rPr><w:color w:val='FDFDFD'/></w:rPr>"
+        "</w:style></w:styles>"
+    )
+    text, marks = marks_of(make_docx(paragraph("Words.", properties), styles=styles), "a.docx")
+    assert text == "Words.\n"
+    assert marks == ([("hidden", "Words.")] if hidden else [])
 
 
 def test_hidden_rows_and_columns_and_struck_cells_of_a_workbook() -> None:

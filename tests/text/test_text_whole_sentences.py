@@ -81,3 +81,9 @@ def test_the_headings_over_a_line_are_the_nearest_and_those_above_it() -> None:
     plain = Lines(b"Myths\nThe moon is made of cheese.\nIt is green.\nFacts\nThe moon is made of rock.\n")
     assert over(lambda number: line(plain, number), 3) == ("Myths",)
     assert over(lambda number: line(plain, number), 5) == ("Facts",)
+
+
+def test_a_row_of_one_cell_is_a_heading_of_the_rows_below_it() -> None:
+    rows = ["| Point | Date |", "| **Refused** | |", "| The rent falls. | 2 May |", "", "It is so, they say."]
+    assert over(lambda number: rows[number - 1], 3) == ("Refused",)
+    assert over(lambda number: rows[number - 1], 5) == ()

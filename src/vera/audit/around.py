@@ -9,10 +9,12 @@ means.
 import re
 
 from vera.audit.case import CitedLines
+from vera.audit.checks.set_aside import is_aside
+from vera.text.headings import divider_over
 from vera.text.late_regex import late_regex
 from vera.text.negation import doubtful_turns, is_negative, takes_back
 from vera.text.span import Lines
-from vera.text.whole_sentences import SMALL_WORDS
+from vera.text.whole_sentences import SMALL_WORDS, line
 from vera.text.words import hedges
 
 BEHIND = 6
@@ -37,6 +39,16 @@ _GOES_ON = late_regex(
     r"\s*(?:(?:[-*•]|\(?\w{1,3}[.)])\s+)?(?:unless|except|but (?:not|only)|only (?:if|when)|if|provided|save"
     r"|sofern|falls|außer|es sei denn|sauf|à moins)\b"
 )
+_LIMITS = late_regex(
+    r"\W*(?:except|excluding|other than|unless|only|but not|if|provided|subject to|until|"
+    r"außer|ausgenommen|nur|sofern|falls|wenn|es sei denn|sauf|excepté|hormis|seulement|uniquement|si|"
+    r"à moins|salvo|excepto|solo|sólo|únicamente|a menos|exceto|menos|apenas|somente|só|"
+    r"tranne|eccetto|soltanto|a meno|a condizione)\b|\W*(?:除|仅|只|但|不包括|如果)",
+    re.IGNORECASE,
+)
+"""How a footnote begins that limits what it is for."""
+_CUT_AT_MARK = late_regex(r"(?<![\d.,])\d{1,3}[.,]\s*\Z")
+_MORE_DIGITS = late_regex(r"\s*\d{1,6}(?![\d.)]|[.,]\s)")
 _CHOICE = late_regex(r"\[(?P<mark>[ xX✓✔]?)\]\s?(?P<what>[^\[\n]{1,80})")
 _NOTE_MARK = late_regex(r"[^\s*†‡¹²³⁴-⁹](?P<mark>\*{1,3}|[†‡]|[¹²³⁴-⁹]|\[\^\w{1,8}\])[.!]?\s*\Z")
 _SAID = r"(?:[^\s\"“”„«»]+\s+){3,}[^\"“”„«»]+"
@@ -58,6 +70,8 @@ def taken_back(sentence: str, behind: str, place: CitedLines) -> bool:
         or _is_quoted(sentence, place)
         or _is_removed(sentence, place)
         or _has_denying_note(sentence, place)
+        or _goes_on_in_digits(sentence, behind)
+        or _is_divided_off(sentence, place)
         or _begins_above(sentence, place)
         or _runs_through_columns(sentence, place)
     )
@@ -108,7 +122,31 @@ def _has_denying_note(sentence: str, place: CitedLines) -> bool:
     last = min(len(place.source.lines), place.last + NOTES)
     notes = (line.strip() for line in _lines(place, place.first, last).split("\n"))
     said = (note[len(found["mark"]) :] for note in notes if note.startswith(found["mark"]))
-    return any(is_negative(note) or takes_back(note) or hedges(note) or doubtful_turns(note) for note in said)
+    return any(
+        is_negative(note) or takes_back(note) or hedges(note) or doubtful_turns(note) or _LIMITS.match(note)
+        for note in said
+    )
+
+
+def _goes_on_in_digits(sentence: str, behind: str) -> bool:
+    """Whether a stop behind a number may be a decimal mark, whose digits stand behind it: "rose to 3. 75"."""
+    return _CUT_AT_MARK.search(sentence) is not None and _MORE_DIGITS.match(behind) is not None
+
+
+def _is_divided_off(sentence: str, place: CitedLines) -> bool:
+    """Whether a row that divides its table sets aside what stands below it."""
+    begins = " ".join(sentence.split())[:_BEGINNING]
+    lines = place.source.lines
+    number = next(
+        (
+            each
+            for each in range(place.first, place.last + 1)
+            if begins in " ".join(line(lines, each).split())
+        ),
+        place.first,
+    )
+    heading = divider_over(lambda each: line(lines, each), number)
+    return bool(heading) and is_aside(heading)
 
 
 def _begins_above(sentence: str, place: CitedLines) -> bool:

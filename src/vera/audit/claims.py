@@ -3,7 +3,8 @@
 A citation belongs to the sentence it ends, before or after the full stop; one in the middle of a sentence
 covers what stands before it, where that is its own clause (`vera.audit.compound`). It reaches no
 further: the sentences before it in a paragraph, and the items below a cited lead-in, need their own
-citations, so that a person sees at each statement where it stands. A line that holds nothing but citations
+citations, so that a person sees at each statement where it stands. A lead-in that denies or limits its items
+("It is not true that:") is part of what each of them says. A line that holds nothing but citations
 belongs to the sentence above it, or to the whole table. Code and quotes belong to the cited sentence above
 them; else each such block is one claim.
 """
@@ -20,6 +21,7 @@ from vera.audit.absence import is_absence
 from vera.audit.checkable import checkable, has_digit
 from vera.audit.checkable import names as capitalised
 from vera.audit.compound import JOINT, Clause, first_clause, next_clause
+from vera.audit.leads import headed, turns_items
 from vera.audit.pointers import AROUND, Pointers
 from vera.audit.sentences import sentences
 from vera.disclosure import DISCLOSURES
@@ -27,8 +29,9 @@ from vera.evidence.citation import CITATION_LIMIT, Citation, find_citations
 from vera.evidence.claim import Cite, Claim
 from vera.text.lexicon import has_verb
 from vera.text.markdown import Block, blocks, plain
+from vera.text.sentences import END
 
-VERSION = "claims/5"
+VERSION = "claims/6"
 """Changes whenever the same answer may give other claims: replay then says RULES_CHANGED."""
 
 CLAIM_LIMIT = 10_000
@@ -60,6 +63,7 @@ _LEADS_IN = (":", "：")
 _ASKS = ("?", "？")
 _CLOSES = (".", "!", "。", "！")
 _MAX_CUTS = 20
+_LEAD_LENGTH = 300
 
 
 def split(answer: str, names: Collection[str] = ()) -> tuple[Claim, ...]:
@@ -160,7 +164,9 @@ class _Reader:
 
     def units(self) -> Iterator[_Unit]:
         table = _Table()
+        lead = ""
         for block in blocks(self._answer, self._stands_alone):
+            lead = self._led(block, lead)
             if block.kind != "row":
                 yield from self._head_alone(table)
                 table = _Table(table.number + 1)
@@ -170,6 +176,11 @@ class _Reader:
                 case "row":
                     yield self._row(block, table)
                     table = table._replace(waiting=None)
+                case "item" if lead:
+                    yield from (
+                        unit._replace(text=f"{lead} {unit.text}") if unit.text else unit
+                        for unit in self._paragraph(block)
+                    )
                 case "paragraph" | "item":
                     yield from self._paragraph(block)
                 case "heading":
@@ -185,6 +196,16 @@ class _Reader:
     def points(self, text: str) -> str | None:
         """The cited source that `text` names and says nothing else (`Pointers.name_in`)."""
         return self._pointers.name_in(text, only_extracts=self._only_extracts)
+
+    def _led(self, block: Block, before: str) -> str:
+        """What leads into a block and turns what it says, given what led into the one before it."""
+        if block.kind == "item":
+            return before
+        if block.kind != "paragraph" or self._is_cited(block.start, block.end):
+            return ""
+        said = self._text(max(block.body, block.end - _SHORT), block.end)
+        lead = said[max((end.end() for end in END.finditer(said)), default=0) :].strip()[-_LEAD_LENGTH:]
+        return lead if lead.endswith(_LEADS_IN) and turns_items(lead) else ""
 
     def _stands_alone(self, start: int, end: int) -> bool:
         """Lines that are no part of a paragraph: extracts, and what the built-in model searched for."""
@@ -248,12 +269,11 @@ class _Reader:
         yield begun, end, clause.text if clause and begun > body else self._text(begun, end)
 
     def _row(self, block: Block, table: _Table) -> _Unit:
-        """A row as "Paris; 2020: 42": columns are named where their names hold numbers."""
+        """A row as "Paris; 2020: 42": columns are named where their names hold numbers, give the numbers
+        below them a unit, or turn what stands below them."""
         start = table.waiting.start if table.waiting else block.start
         cells = [
-            f"{table.columns[place]}: {cell}"
-            if place < len(table.columns) and has_digit(table.columns[place]) and cell
-            else cell
+            headed(table.columns[place], cell) if place < len(table.columns) and cell else cell
             for place, cell in enumerate(self._cells(block))
         ]
         text = "; ".join(cell for cell in cells if cell)

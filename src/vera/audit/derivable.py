@@ -90,6 +90,11 @@ def is_idle(quantity: Quantity, claim: str) -> bool:
     return quantity.spelled and quantity.value in (0, 1, Decimal("0.5")) and not quantity.parts
 
 
+def is_difference(quantity: Quantity, claim: str) -> bool:
+    """Whether the claim calls it a difference: "14 points more than"."""
+    return _DIFFERENCE.match(claim, quantity.end) is not None
+
+
 def is_another_share(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether the claim gives a share of something, and the cited lines another one: half for a third."""
     if quantity.kind != "fraction" or not _OF.match(claim, quantity.end):
@@ -169,11 +174,11 @@ def _names_another(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) 
 def _is_worked_out(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether the claim calls it a sum or a difference, and no cited line states one itself."""
     total = _TOTAL.search(claim[max(0, quantity.start - _NEAR) : quantity.end + _NEAR])
-    difference = _DIFFERENCE.match(claim, quantity.end)
+    difference = is_difference(quantity, claim)
     spans = [place.span.text for place in cited]
     if total and not any(_TOTAL.search(span) for span in spans):
         return True
-    return bool(difference) and not any(_DIFFERENCE.search(span) for span in spans)
+    return difference and not any(_DIFFERENCE.search(span) for span in spans)
 
 
 def _is_bound(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:

@@ -90,6 +90,8 @@ _GLUED_BEHIND = re.compile(r"[+#]|[.@/_\\]\w")
 _SKIPPED = frozenset(("a", "an", "the", "also", "then", "thus", "therefore", "however"))
 _COPULAS = frozenset(("is", "are"))
 _FIELD_MARKS = frozenset((":", "=", "|"))
+_TICKS = frozenset("☑☒✓✔✅")
+"""A box that is ticked, or crossed as on paper, before what was chosen."""
 _NEGATIONS = frozenset(("not", "no", "never"))
 _FOREIGN_NEGATIONS = word_set("nicht nie niemals kein keine keinen keinem keiner keines")
 _SECOND_HALVES = frozenset(("pas", "jamais"))
@@ -139,6 +141,22 @@ _CONTINUES = word_set(
 """After a run they make it the beginning of another value."""
 
 
+_EXCEPTS = word_set(
+    "except excepting but ausgenommen moins hormis excepte excepto menos meno eccetto fuorche"
+)
+"""After a run they take something out of what it says."""
+
+_FOR = word_set("for fur pour para per por")
+_GENERAL = word_set(
+    """is are may can must shall ist sind darf durfen kann konnen muss mussen est sont peut peuvent doit
+    doivent es son esta estan puede pueden debe deben sao pode podem deve devem puo possono devono"""
+)
+"""Who says so of the present speaks of all; with "for …" after it, only of some."""
+
+_CUT_WORD = re.compile(r"(?<=[^\W\d_])[-‐]\s{1,4}(?=[a-zà-öø-ÿ])")
+"""Where the end of a line may have cut a word."""
+
+
 def label(claim: Claim, place: CitedLines) -> Relation:
     """What the cited lines say of the claim: SUPPORTS, CONTRADICTS or, whenever in doubt, IRRELEVANT.
 
@@ -155,7 +173,8 @@ def label(claim: Claim, place: CitedLines) -> Relation:
     found = {
         _in_place(claim.text, sentence, behind, place)
         for sentence, behind in _with_next(place)
-        if anchor in unmarked(sentence).translate(_NO_MARKS)
+        if anchor in unmarked(_CUT_WORD.sub("", sentence)).translate(_NO_MARKS)
+        or anchor in unmarked(sentence).translate(_NO_MARKS)
     }
     decided = found - {"IRRELEVANT"}
     return decided.pop() if len(decided) == 1 else "IRRELEVANT"
@@ -200,6 +219,28 @@ def _anchor(text: str) -> str:
 
 
 def _relation(claim: str, sentence: str) -> Relation:
+    """What a sentence says of the claim, also with its cut words made whole: "me- nos" may be "menos"."""
+    relation = _read(claim, sentence)
+    if _CUT_WORD.search(sentence) is None:
+        return relation
+    whole = _read(claim, _CUT_WORD.sub("", sentence))
+    if relation == whole or _shares_cut(claim, sentence):
+        return relation if relation != "IRRELEVANT" else whole
+    return "IRRELEVANT"
+
+
+def _shares_cut(claim: str, sentence: str) -> bool:
+    """Whether the claim has one of the words that are cut in the sentence."""
+    said = {word.form for word in words(claim)}
+    for cut in _CUT_WORD.finditer(sentence):
+        halves = [word.form for word in words(sentence[: cut.start()])][-1:]
+        halves += [word.form for word in islice(words(sentence[cut.end() :]), 1)]
+        if "".join(halves) in said or said.issuperset(halves):
+            return True
+    return False
+
+
+def _read(claim: str, sentence: str) -> Relation:
     wanted, seen = _tokens(claim), _tokens(sentence)
     if not _has_content(wanted) or sentence.rstrip("\"'”’) ").endswith("?"):
         return "IRRELEVANT"
@@ -228,8 +269,8 @@ def _is_plain(sentence: str, run: tuple[int, int]) -> bool:
 
 
 def _opens(run: tuple[int, int], seen: Sequence[str]) -> bool:
-    """Whether nothing but marks of fields stands before the run."""
-    return all(token in _FIELD_MARKS for token in seen[: run[0]])
+    """Whether nothing but marks of fields and ticks stands before the run."""
+    return all(token in _FIELD_MARKS or token in _TICKS for token in seen[: run[0]])
 
 
 def _is_one_negation(words_apart: Counter[str]) -> bool:
@@ -268,6 +309,8 @@ def _runs(
         before = seen[start - 1] if start else ""
         after = seen[end] if end < len(seen) else ""
         if before in _LEADS_ON or _VALUE_MARK.fullmatch(before) or after in _CONTINUES:
+            continue
+        if after in _EXCEPTS or (after in _FOR and not _GENERAL.isdisjoint(wanted)):
             continue
         if after == "for" and seen[end + 1 : end + 2] in (["each"], ["every"]):
             continue

@@ -1,6 +1,7 @@
 """Every check, in the order in which their findings are told."""
 
 from vera.audit.case import Case, Check
+from vera.audit.checks.cells import cells
 from vera.audit.checks.citations import citations
 from vera.audit.checks.computed import computed
 from vera.audit.checks.content import content
@@ -31,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     quotations,
     computed,
     numbers,
+    cells,
     counts,
     names,
     wording,
@@ -52,6 +54,7 @@ FLOOR = frozenset(
         "date_absent",
         "amount_absent",
         "number_not_in_span",
+        "cell_of_another",
         "name_absent",
         "words_absent",
         "quotation_false",

@@ -4,7 +4,8 @@ Factors are those of the International Yard and Pound Agreement (1959), the SI B
 IEC 80000-13 for data sizes. A spelling with several meanings (a gallon, a ton, a pound) has several readings.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from decimal import Context, Decimal
 from functools import cache
 from typing import NamedTuple
@@ -189,6 +190,12 @@ dong 1 ₫ VND
 
 _CURRENCIES = "dollar euro pound yen yuan rupee rouble won franc krona peso lira shekel naira baht dong"
 
+_WORD = re.compile(r"[^\W\d_]{3,14}")
+_SIGN = re.compile(
+    r"(?:(?<=[(\[/,])|\b[iea][nm]\s)(?P<sign>[^\W\d_]{1,4}[²³23]?(?:/[a-z]{1,2})?|[%‰€£¥₹$])(?=[)\],]|\s|\Z)"
+)
+"""A sign of a unit where a head of a table has it: (kg), in km."""
+
 _FIVE_NINTHS = ARITHMETIC.divide(Decimal(5), Decimal(9))
 _TEMPERATURES = {
     "C": Unit("temperature", Decimal(1), Decimal("273.15")),
@@ -217,6 +224,14 @@ def unit_symbols() -> Mapping[str, tuple[Unit, ...]]:
 def is_money(unit: Unit) -> bool:
     """Whether this is a currency."""
     return unit.dimension in _CURRENCIES.split()
+
+
+def units_in(text: str) -> Iterator[Unit]:
+    """The units that a text names without a number: "Height (m)", "weight in kilograms"."""
+    for word in _WORD.findall(text):
+        yield from unit_words().get(word.lower(), ())
+    for found in _SIGN.finditer(text):
+        yield from unit_symbols().get(found["sign"], ())
 
 
 def _read(table: str) -> dict[str, tuple[Unit, ...]]:

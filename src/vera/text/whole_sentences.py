@@ -100,7 +100,7 @@ def runs_on(above: str, below: str) -> bool:
     if _ENDED.search(over) or _ITEM.match(below):
         return False
     if _NEGATION.match(under) and not _FIELD.match(under):
-        return True
+        return not (over.isupper() and len(over) < WRAPPED and not under.isupper())  # a heading in capitals
     if len(over) < WRAPPED and _FIELD.match(under):
         return False
     if over[-1] in ",-‐‑–—(&/" or (under[0].isalpha() and not under[0].isupper()) or under[0] == "(":

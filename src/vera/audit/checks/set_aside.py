@@ -20,6 +20,7 @@ _ASIDE = re.compile(
     r"|false (?:claims?|statements?)|fake(?:s| news)?|untrue|incorrect|wrong answers?|refuted"
     r"|repealed|superseded|obsolete|deprecated|withdrawn|revoked|rescinded|annulled|cancell?ed|discontinued"
     r"|abolished|abrogated|outdated|archived?|expired|lapsed|deleted|removed|exclusions?|excluded"
+    r"|errors (?:that|which|we|people|everyone)"
     r"|legends|mistakes|common errors|wrong beliefs|april fools?|(?:from the|in the|a) (?:novels?|film|movie)"
     r"|no longer (?:in force|valid|applicable|available)"
     r"|(?:old|earlier|past) (?:versions?|rules?|law|wording|text|prices?|terms|conditions)"

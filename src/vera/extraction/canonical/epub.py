@@ -17,7 +17,7 @@ from vera.extraction.canonical.rendered import TEXT_LIMIT
 from vera.extraction.marks import lifted
 from vera.extraction.source import Extracted, Unreadable
 
-RULES = 1
+RULES = 2
 PART_LIMIT = 5000
 _PART_BYTES = 8 << 20
 

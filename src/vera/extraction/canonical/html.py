@@ -21,7 +21,7 @@ from vera.extraction.source import Extracted
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-RULES = 3
+RULES = 4
 
 _BLOCK_TAGS = """
     address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from vera.extraction.canonical import colours
 from vera.extraction.marks import HIDDEN, STRUCK
 
 if TYPE_CHECKING:
@@ -47,11 +48,12 @@ _FAINT = re.compile(r"0?(?:\.0[0-5]?[0-9]{0,9})?|0\.?|[0-5](?:\.[0-9]{0,9})?%")
 """An opacity of at most 5 %."""
 _NO_ROOM = re.compile(r"[01]?(?:\.[0-9]{0,9})?(?:px|pt|r?em|%)?")
 _VARIABLE = re.compile(r"(?:^|[;{\s])(--[\w-]{1,60})\s*:\s*([^;{}]{1,200})")
-_USE = re.compile(r"var\(\s*(--[\w-]{1,60})\s*(?:,[^()]{0,100})?\)")
+_USE = re.compile(r"var\(\s*(--[\w-]{1,60})\s*(?:,\s*([^()]{0,100}))?\)")
+_MAX_USES = 8
+"""Variables that a value leads through, one to the next."""
+_MAX_VALUE = 400
 _GENERATED = re.compile(r"::?(before|after)$", re.IGNORECASE)
 _CONTENT = re.compile(r"(?:^|[;{\s])content\s*:\s*(?:\"([^\"\\]{1,300})\"|'([^'\\]{1,300})')", re.IGNORECASE)
-_ALIKE = 16
-"""Of 255: colours that differ by less in red, green and blue cannot be told apart."""
 _FAR = re.compile(r"-(?:[0-9]{3,9}(?:\.[0-9]{0,9})?(?:px|pt|r?em|v[wh]|%)|[5-9][0-9](?:\.[0-9]{0,9})?r?em)")
 _CLIPPED = re.compile(
     r"rect\(\s*(?:[01](?:px)?[\s,]{1,4}){3}[01](?:px)?\s*\)|inset\(\s*(?:50|100)%|(?:circle|polygon)\(\s*0"
@@ -61,7 +63,6 @@ _HEX = re.compile(r"#(?:[0-9a-f]{3}|[0-9a-f]{6})")
 _RGB = re.compile(
     r"rgba?\(\s*([0-9]{1,3})[\s,]+([0-9]{1,3})[\s,]+([0-9]{1,3})\s*(?:[,/]\s*([0-9.]{1,6})%?\s*)?\)"
 )
-_NAMES = {"white": "#ffffff", "black": "#000000", "snow": "#fffafa", "ivory": "#fffff0"}
 _WHITE = "#ffffff"
 
 _Declared = Mapping[str, str]
@@ -160,7 +161,7 @@ def _is_alike(one: str, other: str) -> bool:
     """Whether no reader tells one colour from the other."""
     if not (one.startswith("#") and other.startswith("#") and len(one) == len(other) == len(_WHITE)):
         return one != "" and one == other
-    return all(abs(int(one[i : i + 2], 16) - int(other[i : i + 2], 16)) < _ALIKE for i in (1, 3, 5))
+    return colours.alike(one, other)
 
 
 def _colour(declared: _Declared, outer: str) -> str:
@@ -188,7 +189,7 @@ def _as_colour(written: str) -> str:
         if found[4] is not None and found[4].strip("0.") == "":
             return "transparent"
         return "#" + "".join(f"{min(int(part), 255):02x}" for part in found.groups()[:3])
-    return _NAMES.get(written, written)
+    return colours.names().get(written, written)
 
 
 def _made(tree: "LexborHTMLParser", sheets: str) -> dict[tuple[int, str], str]:
@@ -289,15 +290,21 @@ def _selected(tree: "LexborHTMLParser", selector: str) -> "list[LexborNode]":
 
 
 def _read(body: str, variables: Mapping[str, str]) -> Iterator[tuple[str, str, bool]]:
-    """Each telling declaration: name, value in lower case, whether it is important. A variable has the value
-    that the page gives it last, wherever that stands."""
+    """Each telling declaration: name, value in lower case, whether it is important."""
     for found in _DECLARATION.finditer(body):
-        said = (
-            _USE.sub(lambda use: variables.get(use[1], use[0]), found[2]) if "var(" in found[2] else found[2]
-        )
-        value = said.strip().lower()
+        value = _resolved(found[2], variables).strip().lower()
         plain = _IMPORTANT.sub("", value)
         yield found[1].lower(), plain, plain != value
+
+
+def _resolved(value: str, variables: Mapping[str, str]) -> str:
+    """A value with those of its variables in their place. A variable has the value that the page gives it
+    last, wherever that stands, or else the one that its use brings along."""
+    for _ in range(_MAX_USES):
+        if "var(" not in value:
+            break
+        value = _USE.sub(lambda use: variables.get(use[1]) or use[2] or use[0], value[:_MAX_VALUE])
+    return value
 
 
 def _selectors(sheets: str) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Presentations of PowerPoint (ECMA-376, PresentationML): the text of each slide, a slide a page.
 
 Speaker notes, comments, charts and SmartArt are left out. What is struck out is marked as struck, a hidden
-slide or shape as hidden, and so is a shape that stands off the slide.
+slide, shape or group of shapes as hidden, and so is what stands off the slide.
 """
 
 import posixpath
@@ -15,7 +15,7 @@ from vera.extraction.canonical.rendered import TEXT_LIMIT, canonical_lines, tabl
 from vera.extraction.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.extraction.source import Extracted, Unreadable
 
-RULES = 2
+RULES = 3
 SLIDE_LIMIT = 5000
 
 _PRESENTATION = "ppt/presentation.xml"
@@ -27,6 +27,8 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _FALSE = frozenset(("0", "false", "off"))
 _EMU = re.compile(r"-?[0-9]{1,12}")
 _STRIKES = frozenset(("sngStrike", "dblStrike"))
+_OF_GROUP = frozenset((f"{_P}nvGrpSpPr", f"{_P}grpSpPr"))
+"""What is said of a group itself."""
 
 
 def extract(data: bytes, name: str) -> Extracted:
@@ -117,7 +119,8 @@ class _Slide:
         self.lines: list[str] = []
         self._size = size
         self._place = (0, 0)
-        self._groups = 0
+        self._groups: list[bool] = []
+        self._of_group = False
         self._hidden = False
         self._shape_hidden = False
         self._struck = False
@@ -134,13 +137,16 @@ class _Slide:
         elif tag == f"{_P}sld":
             self._hidden = attributes.get("show", "1") in _FALSE
         elif tag == f"{_P}cNvPr":
-            self._shape_hidden = attributes.get("hidden", "0") not in _FALSE
+            self._hide(hidden=attributes.get("hidden", "0") not in _FALSE)
         elif tag == f"{_P}grpSp":
-            self._groups += 1
-        elif tag == f"{_A}off" and not self._groups:
+            self._groups.append(any(self._groups[-1:]))
+        elif tag in _OF_GROUP:
+            self._of_group = bool(self._groups)
+        elif tag == f"{_A}off" and self._is_placed():
             self._place = _number(attributes, "x", 0), _number(attributes, "y", 0)
-        elif tag == f"{_A}ext" and "cx" in attributes and not self._groups:
-            self._shape_hidden |= self._is_off(_number(attributes, "cx", 1), _number(attributes, "cy", 1))
+        elif tag == f"{_A}ext" and "cx" in attributes and self._is_placed():
+            if self._is_off(_number(attributes, "cx", 1), _number(attributes, "cy", 1)):
+                self._hide(hidden=True)
         elif tag == f"{_A}fld":
             self._number = attributes.get("type", "") == "slidenum"
         elif tag in (f"{_A}r", f"{_A}br"):
@@ -154,6 +160,17 @@ class _Slide:
         elif tag == f"{_A}tc":
             self._cell = []
 
+    def _hide(self, *, hidden: bool) -> None:
+        """What is said of the shape that is open, or of the group, and so of all that is in it."""
+        if self._of_group:
+            self._groups[-1] |= hidden
+        else:
+            self._shape_hidden = hidden
+
+    def _is_placed(self) -> bool:
+        """Whether places are told on the slide: within a group they are told in it."""
+        return not self._groups or (self._of_group and len(self._groups) == 1)
+
     def _is_off(self, width: int, height: int) -> bool:
         """Whether a shape of this size, where it was said to stand, lies off the slide."""
         (x, y), (right, bottom) = self._place, self._size
@@ -162,7 +179,7 @@ class _Slide:
     def data(self, text: str) -> None:
         if self._in_text and not self._number:
             text = unmarked(text)
-            if self._hidden or self._shape_hidden:
+            if self._hidden or self._shape_hidden or any(self._groups[-1:]):
                 text = marked(text, HIDDEN)
             self._paragraph.append(marked(text, STRUCK) if self._struck else text)
 
@@ -172,7 +189,9 @@ class _Slide:
         elif tag == f"{_A}t":
             self._in_text = False
         elif tag == f"{_P}grpSp":
-            self._groups -= 1
+            self._groups.pop()
+        elif tag in _OF_GROUP:
+            self._of_group = False
         elif tag == f"{_A}fld":
             self._number = False
         elif tag == f"{_A}p":

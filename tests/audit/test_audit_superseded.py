@@ -280,3 +280,89 @@ def test_a_place_knows_the_number_of_its_clause() -> None:
 def test_without_a_file_that_was_found_nothing_is_said() -> None:
     case = case_of(LEASE, ("other.txt", "This contract replaces lease.txt.\n"))
     assert codes(msgspec.structs.replace(case, versions=())) == []
+
+
+CODES = {
+    "es": (
+        "Reglamento de la piscina de Soria\n\nArtículo 3\nAbre a las nueve.\n\nArtículo 4\nHay perros.\n",
+        7,
+    ),
+    "it": (
+        "Regolamento del mercato di Siena\n\nArticolo 3\nChiude alle due.\n\nArticolo 4\nCi sono cani.\n",
+        7,
+    ),
+    "pt": ("Regulamento da praia de Tavira\n\nArtigo 3\nAbre às nove.\n\nArtigo 4\nHá cães na praia.\n", 7),
+    "zh": ("图书馆管理办法\n\n第三条 图书馆九点开门。\n第四条 读者可以带水。\n", 4),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "found"),
+    [
+        ("es", "Se deroga el artículo 4 del reglamento de la piscina.", ["superseded"]),
+        ("es", "Quedan suspendidos los artículos 3 y 4 del reglamento de la piscina.", ["superseded"]),
+        ("es", "El reglamento de la piscina dejó de estar en vigor.", ["superseded"]),
+        ("es", "Se deroga el artículo 3 del reglamento de la piscina.", []),
+        ("es", "No se deroga el artículo 4 del reglamento de la piscina.", []),
+        ("es", "El artículo 4 del reglamento de la biblioteca queda sin efecto.", []),
+        ("it", "È sospesa l'applicazione dell'articolo 4 del regolamento del mercato.", ["superseded"]),
+        ("it", "Il consiglio ha revocato l'articolo 4 del regolamento del mercato.", ["superseded"]),
+        ("it", "L'articolo 4 del regolamento del mercato non è abrogato.", []),
+        ("pt", "Revoga-se o artigo 4 do regulamento da praia.", ["superseded"]),
+        ("pt", "O regulamento da praia de Tavira deixou de vigorar em 2020.", ["superseded"]),
+        ("pt", "O artigo 4 do regulamento do porto foi revogado.", []),
+        ("zh", "《图书馆管理办法》第四条自2020年5月1日起停止执行。", ["superseded"]),
+        ("zh", "即日起废止《图书馆管理办法》。", ["superseded"]),
+        ("zh", "《图书馆管理办法》第四条未废止。", []),
+        ("zh", "《学生图书馆管理办法》废止。", []),
+    ],
+)
+def test_further_languages(language: str, sentence: str, found: list[str]) -> None:
+    text, line = CODES[language]
+    assert codes(case_of(text, ("later.txt", f"X\n\n{sentence}\n"), line=line, name="law.txt")) == found
+
+
+@pytest.mark.parametrize(
+    ("below", "line", "found"),
+    [
+        ("Clause 7 was suspended in 2020.", RENT, ["superseded"]),
+        ("Clause 7.1 of this Agreement is no longer in force.", RENT, ["superseded"]),
+        ("In clause 7.1, for “1,000” read “1,200”.", RENT, ["superseded"]),
+        ("Correction: The rent is 1,300 euros a month.", RENT, ["superseded"]),
+        ("(Repealed in 2020)", DUE, []),  # the lines are read with it
+        ("Clause 4 was suspended in 2020.", RENT, []),
+        ("Clause 7 was amended in 2020.", RENT, []),
+        ("Clause 7 is suspended when the roof leaks.", RENT, []),
+        ("Clause 7 of the Garage Contract was terminated.", RENT, []),
+        ("In clause 7.1, for “1,100” read “1,200”.", RENT, []),
+        ("For “1,000” read “1,200”.", RENT, []),
+        ("Correction: An earlier version said that the rent is 900 euros a month.", RENT, []),
+        ("Correction: The deposit is 1,300 euros.", RENT, []),
+    ],
+)
+def test_a_document_speaks_of_its_own_clauses(below: str, line: int, found: list[str]) -> None:
+    assert codes(case_of(f"{LEASE}\n{below}\n", line=line)) == found
+
+
+def test_an_amendment_does_not_end_its_own_clauses() -> None:
+    text = "Amendment to the Lease\n\n1. Clause 4 is deleted.\n\n4. This amendment is signed twice.\n"
+    assert codes(case_of(text, line=5, name="amendment.txt")) == []
+    assert codes(case_of("Notice\n\nClause 4 shall read:\nA dog may stay.\n", line=4, name="n.txt")) == []
+
+
+def test_the_heading_of_a_clause_and_the_status_of_a_document() -> None:
+    assert codes(case_of("Clause 4 (repealed)\nA dog may stay.\n", line=2)) == ["superseded"]
+    assert codes(case_of("Clause 4 Cancelled trips\nA dog may stay.\n", line=2)) == []
+    assert codes(case_of("RETRACTED: Dogs\n\nA dog may stay.\n", line=3)) == ["superseded"]
+    assert codes(case_of("Deleted scenes\n\nA dog may stay.\n", line=3)) == []
+
+
+def test_a_number_or_a_version_names_a_document() -> None:
+    verdict = "Tribunale di Lucca, sentenza n. 12\n\nIl confine segue il torrente.\n"
+    appeal = "Corte d'appello\n\nLa sentenza n. {} del Tribunale di {} è annullata.\n"
+    for number, place, found in ((12, "Lucca", ["superseded"]), (13, "Lucca", []), (12, "Pisa", [])):
+        other = ("appello.txt", appeal.format(number, place))
+        assert codes(case_of(verdict, other, line=3, name="primo.txt")) == found
+    first, later = "Tank C-8, version 1\n\nRinse it.\n", "{}, version 2\n\nThis replaces version 1.\n"
+    for title, found in (("Tank C-8", ["superseded"]), ("Press P-3", ["maybe_superseded"])):
+        assert codes(case_of(first, ("m_v2.txt", later.format(title)), line=3, name="m_v1.txt")) == found

@@ -221,8 +221,6 @@ class _CardMaker:
         self, evidence: Evidence, text: SourceText, label: SpanLabel
     ) -> tuple[Superseder, ...]:
         """What other files say of the span, with the lines that say it."""
-        if not self._case.versions:
-            return ()
         place = CitedLines(evidence, text.seen(evidence.marks), label.first, label.last)
         return tuple(self._superseder(said) for said in superseding(self._case, place))
 

@@ -9,8 +9,8 @@ there and the policy asks for no more than usual (`vera.evidence.asked_pages`). 
 decides. To refute takes as much as to support, and a look-up that its budget cut short refutes nothing: what
 it did not read may support.
 
-A card whose lines another file explicitly replaces counts neither in `s` nor in `r`: old words neither prove
-nor refute what holds now. In `c` it counts.
+A card whose lines another file, or their own elsewhere, explicitly replaces counts neither in `s` nor in
+`r`: old words neither prove nor refute what holds now. In `c` it counts.
 
 Where a thesis was asked to be verified, the request's risk tier (`vera.attestation.tiers`) and its lens can
 raise `file_sources`, `web_sources` and `min_score`, and rows that name the request apply.

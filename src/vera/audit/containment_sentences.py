@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
 from vera.text.late_regex import late_regex
-from vera.text.negation import State, below, box_of, is_box, is_remark
+from vera.text.negation import State, below, box_of, is_box, is_negative, is_remark
 from vera.text.sentences import END
 from vera.text.span import Lines
 from vera.text.whole_sentences import runs_on
@@ -37,6 +37,15 @@ _MARKER = late_regex(
 _NEW_BLOCK = late_regex(
     r"\s{0,24}(?:[-*•‣#|>]|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivx]{2,5})[.)]\s|$)"
 )
+_IN_FORCE = late_regex(
+    r"(?i)\s{0,8}(?:section|clause|article|paragraph|rule|§|artikel|absatz|ziffer|art[íi]culo|articolo"
+    r"|artigo|第)\s{0,3}"
+    r"[^\s:]{1,12}[^:]{0,60}(?<!\w)(?:(?:now|currently) in force|(?<!longer )(?<!not )(?<!yet )in force"
+    r"|geltende\w?|(?<!plus )en vigueur|(?<!no )vigente|(?<!più )in vigore"
+    r"|(?<!mais )(?<!não está )em vigor|现行)(?!\w)[^:]{0,60}:\s{0,4}\Z"
+)
+"""The heading of a clause that says that its wording is the one in force."""
+
 _BOX = late_regex(r"\s{0,8}\*(?P<inner>\s.{0,200})\*\s{0,4}\Z")
 _ALTERNATIVES = late_regex(
     r"(?i)\b(?:one|any|either|some|none|not|no|neither|ways|alternatives|options|exceptions?|except|unless"
@@ -219,12 +228,20 @@ def _blocks(lines: Sequence[str], first: int) -> Iterator[_Block]:
         boxed = _BOX.match(raw)
         line = boxed["inner"] if boxed else raw
         short = block and (len(block[-1]) < _WRAPPED or not block[-1].strip())
-        if block and (short or _NEW_BLOCK.match(line)) and not runs_on(block[-1], line):
+        if (
+            block
+            and (short or _NEW_BLOCK.match(line) or _is_in_force(block[-1]))
+            and not runs_on(block[-1], line)
+        ):
             yield _block(block, start)
             block, start = [], number
         block.append(line)
     if block:
         yield _block(block, start)
+
+
+def _is_in_force(line: str) -> bool:
+    return line.rstrip().endswith(":") and _IN_FORCE.match(line) is not None and not is_negative(line)
 
 
 def _block(lines: Sequence[str], first: int) -> _Block:

@@ -69,7 +69,10 @@ MEANINGS: dict[str, Meaning] = {
         "Give the source with --sources or --fetch, or check the statement by hand.",
     ),
     "superlative": Meaning("A statement says only, first, all or largest; its source does not.", _READ),
-    "superseded": Meaning("Another file says that it replaces the cited source.", "Cite what holds now."),
+    "superseded": Meaning(
+        "Another file, or another place of the source, ends or replaces what is cited.",
+        "Cite what holds now.",
+    ),
     "too_many_citations": Meaning("More is cited than is read.", "Check the document in parts."),
     "too_many_lines": Meaning("More lines are cited than are read for one statement.", _CITE),
     "unknown_evidence": Meaning("A citation names evidence that does not exist.", _CITE),

@@ -1,4 +1,4 @@
-"""Whether another file of the folder says that cited lines no longer hold as they stand.
+"""Whether another file of the folder, or the cited one elsewhere, says that cited lines no longer hold.
 
 A file can say of a document, or of a numbered clause of it, that it replaces it. It is believed about nothing
 but what it names: by file name, by title, or by the clause of a document that it names. What says less (all
@@ -7,7 +7,7 @@ file that the cited one replaces in turn) and a later year, version or date alon
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -15,12 +15,25 @@ import msgspec
 
 from vera.audit.case import Case, CitedLines
 from vera.audit.checks.set_aside import is_aside
+from vera.audit.own_versions import said_of_own
 from vera.audit.source_text import SourceText
+from vera.audit.version_names import (
+    KINDS,
+    MAX_NAME,
+    has_han,
+    is_later,
+    names_of,
+    numbered,
+    own_numbers,
+    parted,
+)
 from vera.events import Evidence
+from vera.evidence.corrections import corrected, differs, takes_out
 from vera.evidence.superseding import (
     MAX_CHARACTERS,
     Statement,
     Thing,
+    chinese_number,
     held,
     plain_number,
     same_word,
@@ -40,22 +53,39 @@ _REACH = 200
 """Lines above a line in which the number of its clause is looked for."""
 
 _HEAD_LINES = 30
-_MAX_NAME = 12
 
 Kind = Literal["clause", "document", "part", "everything", "later"]
 
 _NUMBERED = late_regex(
     r"(?i)\s{0,12}(?:#{1,6}\s{1,4})?[*_]{0,2}(?:(?P<word>clause|section|article|art\.|§|paragraph|ziffer"
-    r"|abschnitt|artikel|punkt|nr\.|nummer|rule|item|klausel)\s{0,3})?"
-    r"(?P<number>\d{1,3}[a-z]?(?:\.\d{1,3}){0,4})(?P<end>[.):]?)[*_]{0,2}(?=\s|\Z)"
+    r"|abschnitt|artikel|punkt|nr\.|nummer|rule|item|klausel|art[íi]culo|articolo|artigo|cl[áa]usula"
+    r"|clausola|sezione|secci[óo]n|seção|apartado|comma"
+    r"|par[áa]grafo|absatz)\s{0,3}(?:n[.º°]{1,2}\s?)?)?"
+    r"(?P<number>\d{1,3}[a-z]?(?:\.\d{1,3}){0,4})(?P<end>[.):º°ª,–—]?)[*_]{0,2}(?=\s|\Z|[.(])"
+)
+_CHINESE_NUMBERED = late_regex(
+    r"\s{0,12}(?:#{1,6}\s)?[*_]{0,2}第(?P<number>[一二三四五六七八九十百零〇两\d]{1,7})[条條](?!第)"
 )
 _SUB = late_regex(r"\s{0,12}\((?P<number>\d{1,3}|[a-z])\)\s")
-_FILE = late_regex(r"[^\s\"'“”„«»()<>|*]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w])")
-_YEAR = late_regex(r"(?:19|20)\d\d")
-_VERSION = late_regex(
-    r"(?i)(?<![a-z])(?:v|ver|version|rev|revision|fassung|edition)[ ._-]{0,2}"
-    r"(\d{1,4}(?:\.\d{1,4}){0,2})(?!\d)"
+_THIS = late_regex(
+    r"(?i)\b(?:this|these|the present|note|diese[rsmn]?|vorliegende\w?|hinweis|cet?|cette|ces|présente?s?"
+    r"|est[aeo]s?"
+    r"|presentes?|quest[oaie]|dest[ae]s?|nest[ae]s?)\b|[本此该]"
 )
+_HEAD = 600
+"""Characters of a text in which it says what it is."""
+
+_EDITION = late_regex(
+    r"(?i)versions?|edition|editions|revisions?|issue|fassung(?:en)?|ausgaben?|versionen|éditions?|edición"
+    r"|ediciones"
+    r"|versi(?:ón|ones|on)|version[ei]|edizion[ei]|edicion(?:es)?|vers(?:ão|ões|ao|oes)|edição|edicao|版本?"
+)
+_PREVIOUS = late_regex(
+    r"(?i)\b(?:previous|prior|earlier|preceding|former|vorherige\w?|frühere\w?|bisherige\w?|vorige\w?"
+    r"|précédente?s?"
+    r"|antérieure?s?|ancienne?s?|anterior(?:es)?|previ[ao]s?|precedent[ei])\b|此前|以前|旧"
+)
+_FILE = late_regex(r"[^\s\"'“”„«»()<>|*]{1,200}\.[A-Za-z][A-Za-z0-9]{0,5}(?![\w])")
 
 _FILLER = word_set(
     """a an the of to in its their entirety whole entire dated date version edition revision issue document
@@ -68,18 +98,24 @@ _FILLER = word_set(
     datee
     january february march april may june july august september october november december januar februar marz
     mai juni juli oktober dezember janvier fevrier mars avril juin juillet aout septembre octobre novembre
-    decembre st nd rd th er"""
+    decembre st nd rd th er in
+    application operation effect validity anwendung geltung vigueur application effet
+    dell all sull nell dall l d un une une
+    el los las lo del al y e por la el aplicacion vigencia efectos validez eficacia vigente texto fecha
+    llamado
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre anterior antiguo
+    antigua ciudad
+    il lo gli i dello della dei degli delle dal dalla nel nella applicazione efficacia vigore testo data anno
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre precedente vecchio vecchia
+    o os as do da dos das no na nos nas ao aos aplicacao vigencia eficacia texto ano anterior antigo antiga
+    janeiro fevereiro marco maio junho julho setembro outubro dezembro"""
 )
-_KINDS = word_set(
-    """agreement contract policy directive regulation act order rules guideline guidelines handbook manual
-    standard terms document deed vertrag vereinbarung richtlinie verordnung ordnung satzung regelung handbuch
-    leitfaden contrat accord convention reglement directive politique charte notes notice readme index
-    report plan list"""
+_HAN_FILLER = late_regex(
+    r"年|月|日|的|之|中|原|旧|版本?|文件|全文|同时|公布|发布|印发|制定|施行|实施|修订|于|由|本市?|我[校院司]|[号第有关上述该]|\W"
 )
-"""Words for a kind of document: alone they name no single one."""
-
 _ALL = word_set(
     """everything all any every each other others else files texts versions these this that here folder and or
+    todos todas todo toda tutti tutte tutto qualquer anteriores
     alles alle allen samtliche samtlichen dokumente dateien fassungen ordner und oder tous toutes tout toute
     documents fichiers anciens anciennes precedents dossier et ou"""
 )
@@ -98,18 +134,9 @@ class Superseding(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-def names_of(source: str, title: str) -> tuple[str, ...]:
-    """What a document is called: its file name, that without the ending, and its title; folded."""
-    base = source.rsplit("/", 1)[-1]
-    stem = " ".join(tokens(base.rpartition(".")[0] or base))
-    titled = " ".join(tokens(title))
-    given = (base.casefold(), stem, titled if len(titled.split()) <= _MAX_NAME else "")
-    return tuple(dict.fromkeys(name for name in given if name))
-
-
 def superseding(case: Case, place: CitedLines) -> tuple[Superseding, ...]:
     """What the files that were looked at say of a place, what is explicit first; at most MAX_FOUND."""
-    found: dict[tuple[str, int], Superseding] = {}
+    found = {(own.evidence, own.first): own for own in _own(place)}
     for seen in case.versions:
         cited, other = case.evidence.get(seen.cited), case.evidence.get(seen.evidence)
         text = case.sources.get(other.text.sha256) if other else None
@@ -124,7 +151,7 @@ def superseding(case: Case, place: CitedLines) -> tuple[Superseding, ...]:
             text.seen(other.marks),
             seen.shared,
         )
-        for each in pair.about(clauses_of(place)):
+        for each in pair.about(clauses_of(place), place.plain.span.text):
             key = (each.evidence, each.first)
             if key not in found or (each.explicit and not found[key].explicit):
                 found[key] = each
@@ -148,16 +175,16 @@ class Pair:
         self._other, self._other_text = other, other_text
         self._names = names_of(cited.source, cited.title)
         own = set(names_of(other.source, other.title))
-        self._shared = frozenset(shared) | (set() if _is_later(cited, other) else own)
+        self._shared = frozenset(shared) | (set() if is_later(cited, other) else own)
 
     def says_anything(self) -> bool:
         """Whether the other file says anything of the cited document, whichever clause it is about."""
         if self._is_same():
             return False
-        return any(True for _ in self._named()) or _is_later(self._cited, self._other)
+        return any(True for _ in self._named()) or is_later(self._cited, self._other)
 
-    def about(self, clauses: Sequence[str]) -> Iterator[Superseding]:
-        """What it says of lines of the cited document that are in these clauses."""
+    def about(self, clauses: Sequence[str], span: str = "") -> Iterator[Superseding]:
+        """What it says of lines of the cited document that are in these clauses, with the text `span`."""
         if self._is_same():
             return
         found = list(self._named())
@@ -166,18 +193,37 @@ class Pair:
         circular = bool(found) and self._turned()
         for statement, thing, kind, firm in found:
             explicit = firm and statement.firm and not circular and not self._is_aside(statement)
+            if statement.wording is not None and not takes_out(statement.wording, span):
+                told = True
+                continue
             if thing.clauses:
                 fits = _fits(thing.clauses, clauses)
                 if fits == "no":
                     continue
                 kind, explicit = "clause", explicit and fits == "yes"
+            elif statement.wording is not None:
+                kind = "clause"
+            elif statement.heads and by_clause:
+                continue
             elif kind == "document" and not statement.replaces:
                 if by_clause:  # its clauses say what it amends
                     continue
                 kind, explicit = "part", False
             told = True
             yield self._saying(statement, kind, explicit and kind in ("clause", "document"))
-        if not told and not by_clause and _is_later(self._cited, self._other):
+        if not circular and self._is_about(stated(self._other_text.text[:MAX_CHARACTERS])):
+            for number, sentence in corrected(self._other_text.text[:MAX_CHARACTERS]):
+                if differs(sentence, span):
+                    told = True
+                    yield Superseding(
+                        evidence=self._other.id,
+                        first=number,
+                        last=number,
+                        kind="clause",
+                        explicit=True,
+                        text=sentence[:400],
+                    )
+        if not told and not by_clause and is_later(self._cited, self._other):
             first = next((n for n in range(1, _HEAD_LINES) if self._line(n).strip()), 1)
             yield Superseding(
                 evidence=self._other.id,
@@ -205,22 +251,28 @@ class Pair:
         """(statement, thing, kind, firm) of what concerns the cited document: named, or by a clause of it in
         a file that is about it."""
         said = stated(self._other_text.text[:MAX_CHARACTERS])
-        about = any(
+        about = self._is_about(said)
+        for statement in said:
+            named = list(self._meant(statement))
+            for thing, kind, firm in named:
+                yield statement, thing, kind, firm
+            if not named and about and statement.wording is not None and not statement.things:
+                yield statement, Thing(words=""), "clause", True
+            elif not named and about:
+                for thing in statement.things:
+                    if thing.clauses and self._is_short(thing.words):
+                        yield statement, thing, "clause", True
+                        break
+
+    def _is_about(self, said: Iterable[Statement]) -> bool:
+        """Whether the other file is about the cited document: an amendment of it, or its head says so."""
+        return any(
             named == "document" and firm
             for statement in said
             if statement.heads or not statement.replaces
             for _, named, firm in self._meant(statement)
             if not statement.heads or statement.first <= _HEAD_LINES
         )
-        for statement in said:
-            named = list(self._meant(statement))
-            for thing, kind, firm in named:
-                yield statement, thing, kind, firm
-            if not named and about:
-                for thing in statement.things:
-                    if thing.clauses and self._is_short(thing.words):
-                        yield statement, thing, "clause", True
-                        break
 
     def _meant(self, statement: Statement) -> Iterator[tuple[Thing, Kind, bool]]:
         """The things of a statement that are the cited document: what is in a row after one that names
@@ -243,7 +295,7 @@ class Pair:
         """What of the cited document a thing is, and whether it names it and no other; None for nothing."""
         words, named = self._without_file(thing.words)
         if named:
-            rest = [word for word in tokens(words) if word not in _FILLER and word not in _KINDS]
+            rest = [word for word in tokens(words) if word not in _FILLER and word not in KINDS]
             return ("part", False) if rest or thing.everything else ("document", named == "firm")
         said = tokens(thing.words)
         meant = [
@@ -254,6 +306,9 @@ class Pair:
         if meant:
             # The longest name decides: a title that others have is not made unique by a part of it.
             return max(meant, key=lambda each: (each[0][0] == "document", each[1]))[0]
+        for by in (self._by_number, self._by_version):
+            if found := by(thing):
+                return found
         if thing.everything and not thing.clauses and _is_all(said):
             return "everything", False
         return None
@@ -261,21 +316,83 @@ class Pair:
     def _by_name(self, name: str, said: Sequence[str], *, everything: bool) -> tuple[Kind, bool] | None:
         """What of the cited document words are that hold a name of it; a number that it does not have means
         another one."""
+        if has_han(name):
+            return self._by_chinese_name(name, said)
         wanted = tuple(name.split())
         at = held(wanted, said)
+        titled = {word for word in tokens(self._cited.title) if word.isalpha()}
         if at is None:
             return None
         rest = [
             word
             for number, word in enumerate(said)
-            if number not in at and word not in _FILLER and word not in _KINDS
+            if number not in at and word not in _FILLER and word not in KINDS and word not in titled
         ]
         if any(word.isdigit() and not self._has_number(word) for word in rest):
             return None
         if everything or not all(map(str.isdigit, rest)):
-            return ("part", False) if len(said) <= _MAX_NAME else None
-        weak = all(word in _KINDS or word in _FILLER for word in wanted)
+            return ("part", False) if len(said) <= MAX_NAME else None
+        weak = all(word in KINDS or word in _FILLER for word in wanted)
         return "document", not weak and name not in self._shared
+
+    def _by_chinese_name(self, name: str, said: Sequence[str]) -> tuple[Kind, bool] | None:
+        """The same of a name in Chinese, which has no spaces: what is left of the words must be a date."""
+        before, found, after = "".join(said).partition(name)
+        rest = _HAN_FILLER.sub(" ", f"{before} {after}").split()
+        if not found or not all(word.isdigit() and self._has_number(word) for word in rest):
+            return None
+        return "document", name not in self._shared
+
+    def _by_number(self, thing: Thing) -> tuple[Kind, bool] | None:
+        """The cited document by its kind and number, "sentenza n. 12": firm where the words name its issuer,
+        too, or the other file is of the same one."""
+        named = numbered(thing.words)
+        if named is None or named[:2] not in set(own_numbers(self._cited_text.text[:_HEAD].split("\n"))):
+            return None
+        kind, _, rest = named
+        own = {word for word in tokens(self._cited_text.text[:_HEAD]) if word.isalpha()}
+        issuer = [word for word in tokens(rest) if word not in _FILLER and not word.isdigit()]
+        if not all(word in own for word in issuer):
+            return None
+        heads = (self._cited_text.text[:_HEAD], self._other_text.text[:_HEAD])
+        mine, others = ({w for w in tokens(head.split("\n\n")[0]) if len(w) > 3} for head in heads)
+        common = (mine & others) - _FILLER - KINDS - {kind}
+        return "document", bool(issuer) or len(common) > 1
+
+    def _by_version(self, thing: Thing) -> tuple[Kind, bool] | None:
+        """The cited document as a version of the other one: "version 1", "the edition of 2015", "all previous
+        versions" in a later one of the same title."""
+        if not (_EDITION.search(thing.words) and self._is_series()):
+            return None
+        said = parted(thing.words)[1] or tuple(
+            (int(each),) for each in re.findall(r"(?<!\d)\d{1,4}(?!\d)", thing.words)
+        )
+        rest = [word for word in tokens(thing.words) if word.isalpha() and word not in _FILLER | _ALL]
+        if any(
+            not _EDITION.fullmatch(word) and not any(word in name.split() for name in self._names)
+            for word in rest
+        ):
+            return None
+        numbers = {number for group in said for number in group}
+        named = f"{self._cited.source} {self._cited.title} {self._cited_text.text[:_HEAD]}"
+        if any(re.search(rf"(?<!\d){number}(?!\d)", named) is None for number in numbers):
+            return None
+        return "document", bool(numbers) or thing.everything or _PREVIOUS.search(thing.words) is not None
+
+    def _is_series(self) -> bool:
+        """Whether the other file is a later version of the cited one: by its name or title, and the words of
+        the cited title are all in the other."""
+        if not is_later(self._cited, self._other):
+            return False
+        mine, others = set(parted(self._cited.title)[0]), set(tokens(self._other.title))
+        return bool(mine) and mine <= others | {
+            "version",
+            "edition",
+            "ausgabe",
+            "fassung",
+            "versione",
+            "versao",
+        }
 
     def _has_number(self, number: str) -> bool:
         return re.search(rf"(?<!\d){number}(?!\d)", self._cited_text.text) is not None
@@ -295,9 +412,15 @@ class Pair:
         """Whether a thing looks like a document's name and nothing more."""
         return bool(_FILE.fullmatch(thing.words.strip())) or len(tokens(thing.words)) <= 4
 
+    def means_own(self, words: str) -> bool:
+        """Whether words can mean the cited document, within it: none, "this Agreement", its name."""
+        words = _THIS.sub(" ", words)
+        kind = self._kind(Thing(words=words))
+        return self._is_short(words) or (kind is not None and kind[0] == "document")
+
     def _is_short(self, words: str) -> bool:
         """Whether words can mean the document that the file is about: none, "the Agreement"."""
-        known = {word for name in self._names for word in tokens(name)} | _KINDS
+        known = {word for name in self._names for word in tokens(name)} | KINDS
         return all(word in _FILLER or any(same_word(word, each) for each in known) for word in tokens(words))
 
     def _turned(self) -> bool:
@@ -315,19 +438,50 @@ class Pair:
         return line(lines, number) if number <= len(lines) else ""
 
 
+def _own(place: CitedLines) -> Iterator[Superseding]:
+    """What a document says of its own cited lines."""
+    evidence, plain = place.evidence, place.plain
+    if evidence.tier != "captured" or evidence.lead:
+        return
+    said = stated(plain.source.text[:MAX_CHARACTERS])
+    telling = frozenset(number for each in said for number in range(each.first, each.last + 1))
+    clauses = clauses_of(plain, telling)
+    pair = Pair(evidence, plain.source, evidence, plain.source)
+    for own in said_of_own(
+        plain,
+        said,
+        clauses,
+        fits=lambda named, cited: bool(cited) and _fits(named, cited) == "yes",
+        is_own=pair.means_own,
+        is_head=lambda text: bool(_own_number(text)),
+    ):
+        yield Superseding(
+            evidence=evidence.id,
+            first=own.first,
+            last=own.last,
+            kind="document" if own.whole else "clause",
+            explicit=True,
+            text=own.text[:400],
+        )
+
+
 @lru_cache(maxsize=64)
 def stated(text: str) -> tuple[Statement, ...]:
     """What a text says of this kind (`vera.evidence.superseding`), kept for the next look at it."""
     return tuple(statements(text))
 
 
-def clauses_of(place: CitedLines) -> tuple[str, ...]:
-    """The numbers of the clauses in which cited lines stand: 7.2 is in 7, too; () for none."""
+def clauses_of(place: CitedLines, telling: Container[int] = ()) -> tuple[str, ...]:
+    """The numbers of the clauses in which cited lines stand: 7.2 is in 7, too; () for none. `telling`: lines
+    that say something of a clause, and begin none."""
     lines = place.source.lines
-    found = [own for number in range(place.first, place.last + 1) if (own := _clause_at(lines, number))]
+    numbers = (number for number in range(place.first, place.last + 1) if number not in telling)
+    found = [own for number in numbers if (own := _clause_at(lines, number))]
     if not found or not _own_number(line(lines, place.first)):
         for number in range(place.first - 1, max(0, place.first - _REACH), -1):
             if above := _clause_at(lines, number):
+                if number in telling:
+                    break
                 sub = _SUB.match(line(lines, place.first))
                 found.insert(0, f"{above}.{sub['number']}" if sub else above)
                 break
@@ -342,9 +496,10 @@ def _own_number(text: str) -> str:
     """The number of the clause that a line begins, '' for none."""
     found = _NUMBERED.match(text)
     if found is None:
-        return ""
+        chinese = _CHINESE_NUMBERED.match(text)
+        return chinese_number(chinese["number"]) if chinese else ""
     number = found["number"]
-    marked = found["word"] or found["end"] or "." in number or text.lstrip().startswith("#")
+    marked = found["word"] or found["end"].strip(",–—") or "." in number or text.lstrip().startswith("#")
     return plain_number(number) if marked else ""
 
 
@@ -360,33 +515,5 @@ def _fits(said: Iterable[str], cited: Sequence[str]) -> Literal["yes", "maybe", 
 
 def _is_all(said: Sequence[str]) -> bool:
     """Whether words say all there is: "everything", "all previous documents and policies"."""
-    vague = _FILLER | _KINDS | _ALL
+    vague = _FILLER | KINDS | _ALL
     return all(any(same_word(word, each) for each in vague) for word in said)
-
-
-def _is_later(cited: Evidence, other: Evidence) -> bool:
-    """Whether the other file has the same name or title, and a later year, version or date."""
-    if _is_later_name(_stem(cited.source), _stem(other.source)):
-        return True
-    if _is_later_name(cited.title, other.title):
-        return True
-    same = bool(tokens(cited.title)) and _numbered(cited.title)[0] == _numbered(other.title)[0]
-    return bool(same and cited.dated and other.dated and other.dated[:10] > cited.dated[-10:])
-
-
-def _is_later_name(cited: str, other: str) -> bool:
-    (words, number), (other_words, other_number) = _numbered(cited), _numbered(other)
-    return bool(words) and words == other_words and other_number > number
-
-
-def _stem(source: str) -> str:
-    base = source.rsplit("/", 1)[-1]
-    return base.rpartition(".")[0] or base
-
-
-def _numbered(name: str) -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """The words of a name without its years and version, and these, () for none."""
-    years = tuple(int(year) for year in _YEAR.findall(name))
-    versions = tuple(int(part) for found in _VERSION.findall(name) for part in found.split("."))
-    bare = _VERSION.sub(" ", _YEAR.sub(" ", name))
-    return tokens(bare), ((years, versions) if years or versions else ())

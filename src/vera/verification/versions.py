@@ -15,7 +15,8 @@ from vera import events
 from vera.audit.case import Case
 from vera.audit.checks.independence import is_web
 from vera.audit.source_text import SourceText
-from vera.audit.versions import Pair, names_of
+from vera.audit.version_names import names_of
+from vera.audit.versions import Pair
 from vera.corpus import Corpus, Document, IndexUnusable, UnknownDocument
 from vera.evidence.superseding import statements, tokens
 from vera.extraction.source import Unreadable

@@ -87,3 +87,21 @@ def test_a_row_of_one_cell_is_a_heading_of_the_rows_below_it() -> None:
     rows = ["| Point | Date |", "| **Refused** | |", "| The rent falls. | 2 May |", "", "It is so, they say."]
     assert over(lambda number: rows[number - 1], 3) == ("Refused",)
     assert over(lambda number: rows[number - 1], 5) == ()
+
+
+def test_headings_without_marks_are_ranked_by_what_they_begin_with() -> None:
+    def of(text: str, number: int) -> tuple[str, ...]:
+        lines = Lines(text.encode())
+        return over(lambda each: line(lines, each), number)
+
+    numbered = "2 Charges\n2.1 Hours\nIt is open.\n3 Repealed provisions\n3.1 Days\nIt is shut.\n"
+    assert of(numbered, 3) == ("2.1 Hours", "2 Charges")
+    assert of(numbered, 6) == ("3.1 Days", "3 Repealed provisions")
+    underlined = "Today\n=====\n\nIt is so.\n\nWishes\n======\n\nIt is not so.\n"
+    assert of(underlined, 4) == ("Today",)
+    assert of(underlined, 9) == ("Wishes",)
+    assert of("协会章程\n\n一、现行条款\n会费三百元。\n\n二、已废止的条款\n会费二百元。\n", 7) == (
+        "二、已废止的条款",
+        "协会章程",
+    )
+    assert of("MYTHS\nThe moon\nIt is made of cheese.\n", 3) == ("The moon", "MYTHS")

@@ -10,12 +10,14 @@ import re
 
 from vera.audit.case import CitedLines
 from vera.audit.checks.set_aside import is_aside
+from vera.audit.disowned import disowned
 from vera.text.headings import divider_over
 from vera.text.late_regex import late_regex
 from vera.text.negation import doubtful_turns, is_negative, takes_back
+from vera.text.quotation import find_quotations
 from vera.text.span import Lines
 from vera.text.whole_sentences import SMALL_WORDS, line
-from vera.text.words import hedges
+from vera.text.words import hedges, stems
 
 BEHIND = 6
 """Lines behind the cited ones in which the sentence after them may stand."""
@@ -37,7 +39,8 @@ _DENIAL = late_regex(
 )
 _GOES_ON = late_regex(
     r"\s*(?:(?:[-*•]|\(?\w{1,3}[.)])\s+)?(?:unless|except|but (?:not|only)|only (?:if|when)|if|provided|save"
-    r"|sofern|falls|außer|es sei denn|sauf|à moins)\b"
+    r"|sofern|falls|außer|es sei denn|sauf|à moins|salvo|excepto|exceto|a menos que|tranne|eccetto|a meno che"
+    r"|a não ser)\b|\s*(?:但|除非|除[^。]{1,20}外|仅限)"
 )
 _LIMITS = late_regex(
     r"\W*(?:except|excluding|other than|unless|only|but not|if|provided|subject to|until|"
@@ -52,8 +55,11 @@ _MORE_DIGITS = late_regex(r"\s*\d{1,6}(?![\d.)]|[.,]\s)")
 _CHOICE = late_regex(r"\[(?P<mark>[ xX✓✔]?)\]\s?(?P<what>[^\[\n]{1,80})")
 _NOTE_MARK = late_regex(r"[^\s*†‡¹²³⁴-⁹](?P<mark>\*{1,3}|[†‡]|[¹²³⁴-⁹]|\[\^\w{1,8}\])[.!]?\s*\Z")
 _SAID = r"(?:[^\s\"“”„«»]+\s+){3,}[^\"“”„«»]+"
-_QUOTED = late_regex(rf"(?:\s*[\d*•-]{{1,3}}[.)]?\s)?\s*(?:\"{_SAID}\"|[“„]{_SAID}[”“]|«{_SAID}»|»{_SAID}«)")
+_QUOTED = late_regex(
+    rf"(?:\s*[\d*•-]{{1,3}}[.)]?\s)?\s*(?:\"{_SAID}\"|[“„]{_SAID}[”“]|«\s?{_SAID}»|»{_SAID}«)"
+)
 """A quotation of four words or more: fewer are a term."""
+_FIELD = late_regex(r"\s*(?:[-*]\s)?[\w\"'.-]{0,40}\s?[:=]\s?\(?|\W*")
 _HUNK = late_regex(r"^@@ ", re.MULTILINE)
 _PAGE_NUMBER = late_regex(r"\W*(?:page\s|seite\s)?\d{1,4}(?:\s?(?:of|/|von)\s?\d{1,4})?\W*", re.IGNORECASE)
 _RUNNING_TITLE = 40
@@ -62,18 +68,19 @@ _BROKEN_OFF = late_regex(r"(?:\.\.\.|…|[,;–—])\s*\Z")
 _GAP = late_regex(r"[a-z,] {4,}[a-z]")
 
 
-def taken_back(sentence: str, behind: str, place: CitedLines) -> bool:
-    """Whether what stands around a sentence of the place leaves open whether its source means it. `behind`:
-    the sentence after it, '' where there is none."""
+def taken_back(claim: str, sentence: str, behind: str, place: CitedLines) -> bool:
+    """Whether what stands around a sentence of the place, which the claim has from it, leaves open whether
+    its source means it. `behind`: the sentence after it, '' where there is none."""
     return (
         _denied_behind(behind)
-        or _is_quoted(sentence, place)
+        or _is_quoted(claim, sentence, place)
         or _is_removed(sentence, place)
         or _has_denying_note(sentence, place)
         or _goes_on_in_digits(sentence, behind)
         or _is_divided_off(sentence, place)
         or _begins_above(sentence, place)
         or _runs_through_columns(sentence, place)
+        or disowned(claim, sentence, behind, place)
     )
 
 
@@ -99,12 +106,26 @@ def _denied_behind(behind: str) -> bool:
     )
 
 
-def _is_quoted(sentence: str, place: CitedLines) -> bool:
-    """Whether it is somebody else's: it begins as a quotation, or is quoted in a mail."""
+def _is_quoted(claim: str, sentence: str, place: CitedLines) -> bool:
+    """Whether it is somebody else's: it begins as a quotation, is quoted in a mail, or what the claim has
+    stands between its quotation marks."""
     kind = place.evidence.media_type
     if kind in _PLAIN and sentence.lstrip().startswith(">"):
         return True
-    return kind not in _DATA and _QUOTED.match(sentence) is not None
+    if kind in _DATA:
+        return False
+    return _QUOTED.match(sentence) is not None or _quotes(claim, sentence)
+
+
+def _quotes(claim: str, sentence: str) -> bool:
+    """Whether a sentence only quotes what the claim says. The value of a field has such marks, too."""
+    said = frozenset(stems(claim))
+    if not said or find_quotations(claim):
+        return False
+    return any(
+        said <= frozenset(stems(each.text)) and not _FIELD.fullmatch(sentence[: each.start])
+        for each in find_quotations(sentence)
+    )
 
 
 def _is_removed(sentence: str, place: CitedLines) -> bool:

@@ -83,10 +83,12 @@ def label(claim: Claim, place: CitedLines, about: str = "") -> Relation:
     for sentence, behind in _with_next(place):
         if doubtful_turns(sentence.box + sentence.text) != turns:
             continue
-        if taken_back(sentence.text, behind, place) or differs_in_marks(claim.text, sentence.text):
+        if differs_in_marks(claim.text, sentence.text):
             continue
         seen = with_names(sentence, tuple(name.keys for name in names_of))
-        found.add(_relation(thesis, seen, (place.first, place.last), budget))
+        relation = _relation(thesis, seen, (place.first, place.last), budget)
+        if relation != "IRRELEVANT" and not taken_back(claim.text, sentence.text, behind, place):
+            found.add(relation)
     if {"SUPPORTS", "CONTRADICTS"} <= found:
         return "QUALIFIES"
     return next((one for one in ("SUPPORTS", "CONTRADICTS", "QUALIFIES") if one in found), "IRRELEVANT")

@@ -191,7 +191,7 @@ def _with_next(place: CitedLines) -> Iterator[tuple[str, str]]:
 def _in_place(claim: str, sentence: str, behind: str, place: CitedLines) -> Relation:
     """What a sentence says of the claim; nothing where what stands around it takes it back."""
     relation = _relation(claim, sentence)
-    if relation == "IRRELEVANT" or taken_back(sentence, behind, place):
+    if relation == "IRRELEVANT" or taken_back(claim, sentence, behind, place):
         return "IRRELEVANT"
     return relation
 

@@ -23,7 +23,7 @@ def test_a_mail_is_its_header_its_text_and_the_names_of_what_is_attached() -> No
         "From: Ada <ada@example.org>\nTo: Ben <ben@example.org>\nDate: Thu, 01 Jan 2026 10:00:00 +0000\n"
         "Subject: Grüße\n\nBody\n\nAttachment: report ä.pdf (application/octet-stream, 4 bytes)\n"
     )
-    assert (made.title, made.media_type, made.extractor) == ("Grüße", "message/rfc822", "eml/utf-8/rules-3")
+    assert (made.title, made.media_type, made.extractor) == ("Grüße", "message/rfc822", "eml/utf-8/rules-4")
 
 
 def test_the_plain_form_comes_before_the_html_form() -> None:

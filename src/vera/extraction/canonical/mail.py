@@ -10,7 +10,7 @@ from vera.extraction.canonical.text import canonical
 from vera.extraction.marks import HIDDEN, lifted, marked, unmarked
 from vera.extraction.source import Extracted
 
-RULES = 3
+RULES = 4
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _SPACE = re.compile(r"\s+")

@@ -329,3 +329,33 @@ def test_a_decimal_comma_makes_one_number_where_the_language_writes_it() -> None
     assert (german.value, german.parts) == (Decimal("42.5"), ())
     (unsure,) = quantities("42,5")
     assert unsure.parts == (42, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("该厂每年生产三十五万吨水泥。", 350_000),
+        ("该厂每年生产35万吨水泥。", 350_000),
+        ("该厂每年生产三十五千吨水泥。", 35_000),
+        ("租金为叁仟元。", 3_000),
+        ("共一亿二千万人。", 120_000_000),
+        ("约三万五人。", 35_000),
+        ("一百零三人。", 103),
+        ("第三章", 3),
+    ],
+)
+def test_numbers_in_chinese_numerals_are_read(text: str, value: int) -> None:
+    (found,) = quantities(text)
+    assert found.value == value
+
+
+@pytest.mark.parametrize("text", ["千万不要", "十分统一", "万一下雨", "一些"])
+def test_numerals_within_other_chinese_words_are_no_numbers(text: str) -> None:
+    assert not list(quantities(text))
+
+
+def test_what_sticks_to_a_number_on_the_screen_or_only_in_the_text_is_told_apart() -> None:
+    assert [found.text for found in quantities("③5 minutes")] == ["5 minutes"]
+    assert [found.value for found in quantities("1\u200b00 euro")] == [100]
+    (code,) = quantities("the code 0420")
+    assert (code.kind, code.parts) == ("identifier", ())

@@ -133,10 +133,11 @@ _LEADS_ON = word_set(
 """Before a run they make it the end of a phrase that says something else."""
 
 _CONTINUES = word_set(
-    """hundred thousand million billion trillion dozen bn mn k m % ‰ / ^ × ÷ ° ℃ ℉ per or nor less more fewer
-    lower higher cheaper dearer larger smaller longer shorter older younger faster slower below above short
-    than percentage only until till bc bce ad ce v n chr nur erst oder bis außer ausser seulement sauf ou
-    jusque solo salvo o hasta soltanto tranne fino somente exceto até of out plus each every apiece pro je"""
+    """hundred thousand million billion trillion dozen bn mn k m % ‰ + / ^ × ÷ ° ℃ ℉ per or nor less more
+    fewer lower higher cheaper dearer larger smaller longer shorter older younger faster slower
+    below above short than percentage only until till bc bce ad ce v n chr nur erst oder bis außer
+    ausser seulement sauf ou jusque solo salvo o hasta soltanto tranne fino somente exceto até of
+    out plus each every apiece pro je"""
 )
 """After a run they make it the beginning of another value."""
 

@@ -76,6 +76,7 @@ MEANINGS: dict[str, Meaning] = {
     "too_many_citations": Meaning("More is cited than is read.", "Check the document in parts."),
     "too_many_lines": Meaning("More lines are cited than are read for one statement.", _CITE),
     "unknown_evidence": Meaning("A citation names evidence that does not exist.", _CITE),
+    "value_altered": Meaning("The source gives this value with another bound, sign, era or order.", _GIVE),
     "weekday_differs": Meaning("The source names another weekday.", _GIVE),
     "words_absent": Meaning("The source holds few of the words of the statement.", _CITE),
 }

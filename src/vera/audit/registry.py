@@ -1,6 +1,7 @@
 """Every check, in the order in which their findings are told."""
 
 from vera.audit.case import Case, Check
+from vera.audit.checks.altered import altered
 from vera.audit.checks.cells import cells
 from vera.audit.checks.citations import citations
 from vera.audit.checks.computed import computed
@@ -34,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     numbers,
     cells,
     counts,
+    altered,
     names,
     wording,
     opposed,
@@ -55,6 +57,7 @@ FLOOR = frozenset(
         "amount_absent",
         "number_not_in_span",
         "cell_of_another",
+        "value_altered",
         "name_absent",
         "words_absent",
         "quotation_false",

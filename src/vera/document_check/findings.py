@@ -13,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from vera.audit.case import AuditPolicy, Case, Check
+from vera.audit.checks.altered import altered
 from vera.audit.checks.citations import citations
 from vera.audit.checks.content import content
 from vera.audit.checks.counts import counts
@@ -42,6 +43,7 @@ CHECKS: tuple[Check, ...] = (
     numbers,
     scanned,
     counts,
+    altered,
     names,
     wording,
     opposed,

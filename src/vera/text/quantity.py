@@ -6,11 +6,13 @@ length say what begins there. What is ambiguous keeps its readings (03/05/2021 i
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from msgspec.structs import replace
 
+from vera.text.han_numbers import HAN, HAN_DIGITS, HAN_STARTS
 from vera.text.language import DECIMAL_COMMA, language
 from vera.text.late_regex import late_regex
 from vera.text.number_words import FOREIGN_NUMBER_WORDS, NUMBER_WORDS, RECURRING
@@ -20,18 +22,22 @@ from vera.text.quantity_dates import (
     RELATIVE,
     date_from_digit,
     date_from_month,
+    date_in_han,
     relative_date,
     time_of_day,
 )
 from vera.text.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
 from vera.text.quantity_numbers import (
+    VULGAR,
     identifier,
     name_with_number,
     number_from_digit,
     number_from_foreign_word,
     number_from_word,
+    number_in_han,
     recurring,
     roman_numeral,
+    vulgar_fraction,
 )
 from vera.text.units import ARITHMETIC, unit_words
 
@@ -39,15 +45,26 @@ __all__ = ["CalendarDate", "Hedge", "Kind", "Quantity", "quantities"]
 
 _SPACE = "[ \t\u00a0\u202f\u2009]"
 _DASH = "[-‐‑‒–—−]"
-_TOKEN = late_regex(r"[^\W_]+")
+_TOKEN = late_regex(rf"(?:(?![{HAN}])[^\W_])+|[{HAN_DIGITS}]{{1,24}}|[{HAN}]")
 _RANGE = late_regex(rf"{_SPACE}?(?:(?P<dash>{_DASH})|to|x|×|by){_SPACE}?(?:[A-Z]{{0,3}}[$€£¥])?\Z")
 _EITHER = late_regex(rf"{_SPACE}?(?:and|or|to|bis|und|oder|à|et|ou|y|o){_SPACE}?\Z")
 _PAIR = late_regex(rf"{_SPACE}?(?:{_DASH}|to|and|or|and/or|&){_SPACE}?(?:the{_SPACE})?\Z")
 _OTHER_DIGIT = late_regex(
     r"(?![0-9])\d|[①-⑨⑴-⑼⒈-⒐⓵-⓽❶-❾➀-➈➊-➒㊀-㊈]|(?<![^\W\d_])[Ⅰ-Ⅸⅰ-ⅸ](?![^\W\d_])"
-    r"|(?<![\u3040-\u30ff\u3400-\u9fff])[〇一二三四五六七八九](?![\u3040-\u30ff\u3400-\u9fff])"
+    r"|(?<![\u3007\u3040-\u30ff\u3400-\u9fff])[〇一二三四五六七八九](?![\u3007\u3040-\u30ff\u3400-\u9fff])"
 )
 """Digits of other scripts and in other dress: ٩, ９, ⑨, Ⅸ, and 九 outside of Chinese text."""
+
+_BESIDE_DIGIT = late_regex(
+    r"[①-⑳⑴-⒇⒈-⒛⓪-⓿❶-➓㉑-㉟㊀-㊉㊱-㊿](?=[0-9])|(?<=[0-9])[①-⑳⑴-⒇⒈-⒛⓪-⓿❶-➓㉑-㉟㊀-㊉㊱-㊿]"
+)
+"""The number of an item that stands directly at another number: ③5 is no 35."""
+
+_LOWERED = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_NOTHING_WIDE = late_regex(
+    "(?<=[0-9])[\u00ad\u200b-\u200d\u2060\ufeff]{1,8}(?=[0-9.,])|(?<=[0-9][.,])[\u00ad\u200b-\u200d\u2060\ufeff]{1,8}(?=[0-9])"
+)
+"""Characters of no width within a number, which a reader sees whole."""
 
 _DOTTED = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:(?:\.[0-9]{3}){1,8}|,[0-9]{3})(?![\w]|[.,][0-9])")
 """Three digits behind a mark, which may be thousands or decimals."""
@@ -72,6 +89,10 @@ def quantities(text: str, beside: str = "") -> Iterator[Quantity]:
     of ASCII (９９, ٩٩), and written so in what is found.
     """
     if not text.isascii():
+        if hidden := [match.span() for match in _NOTHING_WIDE.finditer(text)]:
+            yield from _without(text, hidden, beside)
+            return
+        text = _BESIDE_DIGIT.sub(" ", text).translate(_LOWERED)
         text = _OTHER_DIGIT.sub(lambda digit: str(int(unicodedata.numeric(digit[0]))), text)
     uncut = _uncut(text)
     spoken = language(uncut) or beside
@@ -84,6 +105,19 @@ def quantities(text: str, beside: str = "") -> Iterator[Quantity]:
         return
     for quantity in found:
         yield replace(quantity, text=text[quantity.start : quantity.end])
+
+
+def _without(text: str, hidden: Sequence[tuple[int, int]], beside: str) -> Iterator[Quantity]:
+    """The quantities of the text without the characters of no width at `hidden`, each at its own place."""
+    kept = [at for at, letter in enumerate(text) if not _is_within(at, hidden)]
+    for found in quantities("".join(text[at] for at in kept), beside):
+        start, end = kept[found.start], kept[found.end - 1] + 1
+        yield replace(found, start=start, end=end)
+
+
+def _is_within(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    index = bisect_right(spans, (at, len(spans) + at + 1))
+    return index > 0 and at < spans[index - 1][1]
 
 
 def _undivided(found: Quantity) -> Quantity:
@@ -152,7 +186,13 @@ def _begun(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
         name = name_with_number(text, start, end)
         if name is not None:
             return (name,)
+        if han := date_in_han(text, start):
+            return han
         return date_from_digit(text, start) or time_of_day(text, start) or number_from_digit(text, start, end)
+    if text[start] in VULGAR:
+        return (vulgar_fraction(text, start),)
+    if text[start] in HAN_STARTS:
+        return date_in_han(text, start) or number_in_han(text, start, end)
     if end - start > _MAX_WORD_LENGTH:
         return ()
     word = text[start:end].lower()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 
+from vera.text.han_numbers import han_number
 from vera.text.late_regex import late_regex
 from vera.text.quantity_kinds import CalendarDate, Quantity
 from vera.text.units import unit_words
@@ -121,6 +122,12 @@ _CLOCK_24 = late_regex(r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-5][0-9])(?![0-9:.])"
 _TWO_DIGIT_YEARS_FROM = 30
 
 
+_HAN_DATE = late_regex(
+    r"(?:(?P<year>[12][0-9]{3}|[一二][〇零一二三四五六七八九]{3})\s?年\s?)?(?P<month>[0-9]{1,2}|[一二三四五六七八九十]{1,3})\s?月"
+    r"(?:\s?(?P<day>[0-9]{1,2}|[一二三四五六七八九十]{1,3})\s?[日号])?"
+)
+
+
 def date_from_digit(text: str, start: int) -> Sequence[Quantity]:
     """The one or two dates that begin with the digit at `start`."""
     if not _BEGINS_DATE.match(text, start):
@@ -138,6 +145,26 @@ def date_from_digit(text: str, start: int) -> Sequence[Quantity]:
     if match := _YEARS.match(text, start):
         return _years(text, match)
     return ()
+
+
+def date_in_han(text: str, start: int) -> Sequence[Quantity]:
+    """The date that begins at `start` as Chinese writes it: 1978年3月5日, 三月五日."""
+    match = _HAN_DATE.match(text, start)
+    if match is None:
+        return ()
+    year = _han_value(match["year"]) if match["year"] else 0
+    month, day = _han_value(match["month"]), _han_value(match["day"]) if match["day"] else 0
+    if not 1 <= month <= 12:
+        return ()
+    found = _valid(year, month, day) if day else CalendarDate(year, month)
+    return (_date(text, start, match.end(), found),) if found else ()
+
+
+def _han_value(written: str) -> int:
+    if written.isascii():
+        return int(written)
+    number = han_number(written, 0, len(written))
+    return int(number.value) if number else 0
 
 
 def date_from_month(text: str, start: int) -> Sequence[Quantity]:

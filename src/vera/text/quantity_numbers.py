@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from vera.text.han_numbers import han_number, han_scale
 from vera.text.late_regex import late_regex
 from vera.text.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, Spelled, spelled
 from vera.text.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
 from vera.text.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
-from vera.text.units import ARITHMETIC, Unit, is_money, unit_symbols, unit_words
+from vera.text.units import ARITHMETIC, HAN_UNIT, Unit, is_money, unit_symbols, unit_words
 
 _EARLIEST_YEAR = 1000
 _THOUSANDTH = Decimal("0.001")
@@ -48,7 +49,14 @@ _SCIENTIFIC = late_regex(
     r"(?P<digits>[0-9]{1,6}(?:\.[0-9]{1,12})?)[eE](?P<exponent>[+-]?[0-9]{1,3})(?![\w.])"
 )
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
-_VERSION_BEFORE = late_regex(r"\b(?:versions?|releases?)\s\Z", re.IGNORECASE)
+_VERSION_BEFORE = late_regex(
+    r"(?:\b(?:versions?|releases?|fassung|versión|versiones|versioni?|versione|versão|versões)\s|版本?\s?)\Z",
+    re.IGNORECASE,
+)
+_CODE = late_regex(r"0[0-9]{2,23}(?![0-9])(?![.,:/-]?[0-9])")
+"""A number with a nought in front, which is no 420: 0420."""
+
+_VERSION = late_regex(r"[0-9]{1,24}(?:\.[0-9]{1,24}){1,8}")
 _ROMAN = late_regex(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _ROMAN_BEFORE = late_regex(
@@ -61,14 +69,18 @@ _CELL = late_regex(
 )
 """A number directly behind a comma is a cell of a row of data: 50 and 700 of "Berlin,50,700"."""
 
-_VULGAR = {
-    "½": Decimal("0.5"),
-    "¼": Decimal("0.25"),
-    "¾": Decimal("0.75"),
-    "⅓": Decimal("0.333333"),
-    "⅔": Decimal("0.666667"),
-    "⅛": Decimal("0.125"),
-}
+VULGAR = {
+    sign: ARITHMETIC.divide(Decimal(over), Decimal(under))
+    for sign, over, under in (
+        ("½", 1, 2), ("⅓", 1, 3), ("⅔", 2, 3), ("¼", 1, 4), ("¾", 3, 4), ("⅕", 1, 5), ("⅖", 2, 5),
+        ("⅗", 3, 5), ("⅘", 4, 5), ("⅙", 1, 6), ("⅚", 5, 6), ("⅐", 1, 7), ("⅛", 1, 8), ("⅜", 3, 8),
+        ("⅝", 5, 8), ("⅞", 7, 8), ("⅑", 1, 9), ("⅒", 1, 10),
+    )
+}  # fmt: skip
+"""Fractions in one character → their value."""
+
+_IS_YEAR = late_regex(r"(?:[0-9]|[〇零一二三四五六七八九]){4}\Z")
+_INNER = frozenset((",", ".", "'", "’"))
 _ORDINAL = late_regex(r"(?:st|nd|rd|th|er|ère|e|ème)(?![^\W_])")
 _CENTURY = late_regex(r"[\s-]{1,3}(?:century|centuries|cent\.|siècles?)", re.IGNORECASE)
 _JAHRHUNDERT = late_regex(r"\.\s{1,3}Jahrhunderts?\b")
@@ -187,6 +199,8 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
     if digits.step == 1 and (century := _JAHRHUNDERT.match(text, digits.end)):
         end = century.end()
         return (Quantity(text=text[start:end], start=start, end=end, kind="century", value=digits.value),)
+    if _CODE.fullmatch(match[0]) and _CODE.match(text, start) and text[start - 1 : start] not in _INNER:
+        return (identifier(text, start, max(end, digits.end)),)
     special = _ordinal_or_decade(text, start, digits)
     return (special or _completed(text, start, end, digits),)
 
@@ -232,7 +246,8 @@ def name_with_number(text: str, start: int, end: int) -> Quantity | None:
 def identifier(text: str, start: int, end: int) -> Quantity:
     """What stands from `start` to `end` as an identifier, its runs of digits as parts."""
     written = text[start:end]
-    runs = re.findall(r"[0-9]+", written) if len(written) <= _MAX_IDENTIFIER_LENGTH else []
+    whole = len(written) > _MAX_IDENTIFIER_LENGTH or _VERSION.fullmatch(written) or _CODE.fullmatch(written)
+    runs = [] if whole else re.findall(r"[0-9]+", written)
     return Quantity(
         text=written,
         start=start,
@@ -296,6 +311,47 @@ def _share(text: str, start: int, number: Spelled) -> Quantity | None:
     )
 
 
+def vulgar_fraction(text: str, start: int) -> Quantity:
+    """The fraction in one character at `start`, with its unit."""
+    units, end = _unit(text, start + 1)
+    return Quantity(
+        text=text[start:end],
+        start=start,
+        end=end,
+        kind=_kind(units) if units else "fraction",
+        value=VULGAR[text[start]],
+        step=Decimal("0.01"),
+        units=units,
+        hedge=_hedge(text, start, end),
+    )
+
+
+def number_in_han(text: str, start: int, end: int) -> Sequence[Quantity]:
+    """The number in Chinese numerals that begins at `start`: 三十五万, 伍仟; none within another word."""
+    number = han_number(text, start, end)
+    if number is None:
+        return ()
+    units, last = _unit(text, number.end)
+    if text.endswith("百分之", 0, start):
+        units = unit_words()["percent"]
+    year = number.is_year and not units and Decimal(_EARLIEST_YEAR) <= number.value <= LATEST_YEAR
+    kind: Kind = "ordinal" if number.is_ordinal else "date" if year else _kind(units)
+    return (
+        Quantity(
+            text=text[start:last],
+            start=start,
+            end=last,
+            kind=kind,
+            value=number.value,
+            step=number.step,
+            units=units,
+            dates=(CalendarDate(int(number.value)),) if year else (),
+            spelled=True,
+            counts=True,
+        ),
+    )
+
+
 def number_from_foreign_word(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
     """The number that the word from `start` to `end` is in the language `spoken`; none in another."""
     value = FOREIGN_NUMBERS.get(spoken, {}).get(text[start:end].lower())
@@ -352,8 +408,8 @@ def _digits(text: str, match: re.Match[str]) -> _Digits:
     else:
         plain = written.replace(",", "")
     value, decimals, end = Decimal(plain), len(plain.partition(".")[2]), match.end()
-    if end < len(text) and text[end] in _VULGAR:
-        value, decimals, end = ARITHMETIC.add(value, _VULGAR[text[end]]), 2, end + 1
+    if end < len(text) and text[end] in VULGAR:
+        value, decimals, end = ARITHMETIC.add(value, VULGAR[text[end]]), 2, end + 1
     return _Digits(value, Decimal((0, (1,), -decimals)), parts, end)
 
 
@@ -399,6 +455,8 @@ def _completed(text: str, start: int, token_end: int, digits: _Digits) -> Quanti
         end = last if {unit.dimension for unit in units} & {unit.dimension for unit in after} else end
     else:
         units, last = _unit(text, end)
+        if text.endswith("百分之", 0, begin):
+            units = unit_words()["percent"]
         if text[end:last].strip() == "m":
             parts = (*parts, ARITHMETIC.multiply(digits.value, Decimal(_SHORT_SCALES["m"])))
         end = last
@@ -438,6 +496,8 @@ def _kind(units: tuple[Unit, ...]) -> Kind:
 
 def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
     """The factor of the scale word that begins at `end`, and where it ends; 1 and `end` without one."""
+    if han := han_scale(text, end):
+        return han
     match = _SCALE.match(text, end)
     if match and match["word"]:
         return SCALES[match["word"].lower()], match.end()
@@ -451,6 +511,10 @@ def _scale(text: str, end: int, money: bool) -> tuple[int, int]:
 
 def _unit(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
     """The readings of the unit that begins at `end`, and where it ends; none and `end` without one."""
+    if (han := HAN_UNIT.match(text, end)) and not (
+        han[0] == "年" and _IS_YEAR.search(text, max(0, end - 5), end)
+    ):
+        return unit_words()[han[0]], han.end()
     note = _NOTE.match(text, end)
     match = _UNIT_WORDS.match(text, note.end() if note else end)
     words = [word for word in match.group("one", "two", "three") if word] if match else []

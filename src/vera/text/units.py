@@ -10,6 +10,8 @@ from decimal import Context, Decimal
 from functools import cache
 from typing import NamedTuple
 
+from vera.text.late_regex import late_regex
+
 ARITHMETIC = Context(prec=40)
 """Whatever context the caller's thread has set, the same values come out."""
 
@@ -114,6 +116,33 @@ rouble 1 rouble roubles ruble rubles
 franc 1 franc francs
 krona 1 krona kronor krone kroner
 peso 1 peso pesos
+length 0.001 毫米
+length 0.01 厘米
+length 1 米
+length 1000 公里 千米
+area 1 平方米
+area 1000000 平方公里 平方千米
+area 10000 公顷
+volume 0.000001 毫升
+volume 0.001 升
+volume 1 立方米
+mass 0.000001 毫克
+mass 0.001 克
+mass 0.5 斤
+mass 1 公斤 千克
+mass 1000 吨
+time 1 秒 秒钟
+time 60 分钟
+time 3600 小时
+time 86400 天
+time 604800 星期
+time 2629800 个月
+time 31557600 年
+dollar 1 美元
+euro 1 欧元
+pound 1 英镑
+yen 1 日元
+yuan 1 元 圆 人民币
 """
 """Dimension, factor, spellings in lower case; `_` stands for the space or hyphen between two words."""
 
@@ -187,6 +216,12 @@ naira 1 ₦ NGN
 baht 1 ฿ THB
 dong 1 ₫ VND
 """
+
+HAN_UNIT = late_regex(
+    "(?:平方公里|平方千米|平方米|立方米|毫米|厘米|公里|千米|公顷|毫升|毫克|公斤|千克|秒钟|分钟|小时|星期|个月"
+    "|美元|欧元|英镑|日元|人民币|米(?![饭粉])|升(?![级高])|克|斤|吨|秒|天|年(?![级代度初底末])|元(?![素旦])|圆)"
+)
+"""A unit in Chinese, which stands directly behind its number."""
 
 _CURRENCIES = "dollar euro pound yen yuan rupee rouble won franc krona peso lira shekel naira baht dong"
 

@@ -2,7 +2,7 @@
 
 Hidden text is left out. What is struck out, and what a recorded change deletes or moves away, a row or a cell
 of a table too, is marked, as are hidden rows, letters of a point or two, and those in the colour of what is
-behind them.
+behind them. Raised numbers are written in raised digits.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ import msgspec
 from vera.extraction.canonical import colours, dates
 from vera.extraction.canonical.naming import extractor_name, first_line_title
 from vera.extraction.canonical.package import PROGRAM, PROPERTIES, Package, Properties
-from vera.extraction.canonical.rendered import canonical, table_row
+from vera.extraction.canonical.rendered import canonical, raised_number, table_row
 from vera.extraction.marks import HIDDEN, STRUCK, lifted, marked, unmarked
 from vera.extraction.source import Extracted, Unreadable
 
@@ -125,6 +125,7 @@ class _Run(msgspec.Struct):
     struck: bool = False
     vanished: bool = False
     tiny: bool = False
+    raised: bool = False
     colour: str = ""
     ground: str = ""
     """The colour behind it, '' where the run says nothing of it."""
@@ -186,6 +187,8 @@ class _Story:
         elif tag == f"{_W}sz":
             size = attributes.get(f"{_W}val", "")
             self._run.tiny = size.isdecimal() and len(size) < 4 and int(size) <= _TINIEST
+        elif tag == f"{_W}vertAlign":
+            self._run.raised = attributes.get(f"{_W}val", "") == "superscript"
         elif tag in _LOOKS:
             self._look(tag, _colour(attributes))
         elif tag in _ROW_AWAY and self._is_of_table():
@@ -240,6 +243,8 @@ class _Story:
     def data(self, text: str) -> None:
         if self._in_text:
             text = unmarked(text)
+            if self._run.raised:
+                text = raised_number(text)
             table = (*self._row_looks, *self._cell_looks)
             if (
                 self._run.tiny

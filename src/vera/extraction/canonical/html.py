@@ -14,7 +14,7 @@ from vera.extraction.canonical import dates
 from vera.extraction.canonical.encoding import to_utf8
 from vera.extraction.canonical.html_style import Look, Styles
 from vera.extraction.canonical.naming import bounded, extractor_name, first_line_title
-from vera.extraction.canonical.rendered import canonical, table_row
+from vera.extraction.canonical.rendered import canonical, raised_number, table_row
 from vera.extraction.marks import lifted, marked, unmarked
 from vera.extraction.source import Extracted
 
@@ -50,8 +50,6 @@ _CHARSET = re.compile(
     re.IGNORECASE,
 )
 _CHARSET_HEAD = 2048
-_SUPERSCRIPTS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
-_SUPERSCRIPT = re.compile("[\ufdd0-\ufdd3]?[+\\-−]?[0-9]{1,8}[\ufdd0-\ufdd3]?")
 
 
 def extract(data: bytes, name: str) -> Extracted:
@@ -192,8 +190,8 @@ class _Page:
     def _raise_digits(self, start: int) -> None:
         """Write raised numbers with raised digits: 10⁶ must not read as 106, nor 1990³ as 19903."""
         raised = "".join(self.flow.open[start:]).strip()
-        if _SUPERSCRIPT.fullmatch(raised):
-            self.flow.open[start:] = [raised.translate(_SUPERSCRIPTS)]
+        if (written := raised_number(raised)) != raised:
+            self.flow.open[start:] = [written]
 
 
 def _visible_lines(tree: "LexborHTMLParser") -> list[str]:

@@ -10,9 +10,17 @@ from vera.extraction.source import Unreadable
 TEXT_LIMIT = 64 << 20
 """Bytes of text that one document may give; small files that unfold to more are attacks or data sets."""
 
+_RAISED = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
+_RAISED_NUMBER = re.compile("[\ufdd0-\ufdd3]?[+\\-−]?[0-9]{1,8}[\ufdd0-\ufdd3]?")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-\udfff]")
 # Zero-width characters, and the invisible tag characters that carry hidden instructions.
 _INVISIBLE = re.compile("[\u200b\u2060\ufeff\U000e0000-\U000e007f]")
+
+
+def raised_number(text: str) -> str:
+    """A number that the page raises, in raised digits: 10⁶ must not read as 106, nor 1990³ as 19903. Any
+    other text stays."""
+    return text.translate(_RAISED) if _RAISED_NUMBER.fullmatch(text) else text
 
 
 def canonical(lines: Iterable[str]) -> bytes:

@@ -1,0 +1,67 @@
+"""Values that a nearly equal sentence has otherwise, and paraphrases that are left alone."""
+
+import pytest
+
+from vera.audit.checks.altered import Line, difference
+
+
+def _told(claim: str, sentence: str, spoken: str = "en") -> str:
+    return difference(Line(claim, spoken), [Line(sentence, spoken)])
+
+
+@pytest.mark.parametrize(
+    ("spoken", "claim", "sentence"),
+    [
+        ("es", "El curso admite como mínimo 20 alumnos.", "El curso admite como máximo 20 alumnos."),
+        ("it", "Il corso ammette almeno 20 alunni.", "Il corso ammette al massimo 20 alunni."),
+        ("pt", "O curso aceita pelo menos 20 alunos.", "O curso aceita até 20 alunos."),
+        ("fr", "Le cours accepte au moins 20 élèves.", "Le cours accepte jusqu'à 20 élèves."),
+        ("han", "报名人数至少50人。", "报名人数50人以下。"),
+        ("de", "Das Mindestalter beträgt 18 Jahre.", "Das Höchstalter beträgt 18 Jahre."),
+        ("de", "Rom wurde 753 n. Chr. gegründet.", "Rom wurde 753 v. Chr. gegründet."),
+        ("it", "Roma fu fondata nel 753 d.C.", "Roma fu fondata nel 753 a.C."),
+        ("han", "该城建于公元200年。", "该城建于公元前200年。"),
+        ("fr", "Le congélateur reste à vingt degrés.", "Le congélateur reste à moins vingt degrés."),
+        ("han", "冷库温度为18度。", "冷库温度为零下18度。"),
+        ("es", "El tren sale a las nueve.", "El tren sale a las nueve y media."),
+        ("fr", "Elle demande une douzaine d'œufs.", "Elle demande une demi-douzaine d'œufs."),
+        ("en", "The ride takes 3¼ hours.", "The ride takes 3¾ hours."),
+        ("en", "Output grew three times.", "Output grew three percent."),
+        ("en", "The star is 10^8 km away.", "The star is 10^9 km away."),
+        ("en", "The debt is rated BBB-.", "The debt is rated BBB+."),
+        ("de", "Der Motor braucht zwölf Liter Öl.", "Der Motor braucht zwischen zehn und zwölf Liter Öl."),
+        ("en", "The jam holds 100 g of sugar per 38 g.", "The jam holds 38 g of sugar per 100 g."),
+    ],
+)
+def test_a_value_that_the_sentence_has_otherwise_is_told(spoken: str, claim: str, sentence: str) -> None:
+    assert _told(claim, sentence, spoken)
+
+
+@pytest.mark.parametrize(
+    ("spoken", "claim", "sentence"),
+    [
+        ("en", "Firms with at most 50 staff may apply.", "Firms with no more than 50 staff may apply."),
+        ("en", "Firms with up to 50 staff may apply.", "Firms with 50 or fewer staff may apply."),
+        (
+            "en",
+            "Revenue rose to 6 million in 2020.",
+            "Revenue rose to 5 million in 2019 and 6 million in 2020.",
+        ),
+        ("en", "The fund lost 3.2 percent.", "The fund lost money: minus 3.2 percent."),
+        ("en", "Ports 443 and 80 are open.", "Ports 80 and 443 are open."),
+        ("en", "Sales of 5 cars in May and 7 in June.", "Sales of 7 in June and 5 cars in May."),
+        ("en", "Augustus ruled from 27 BC to 14.", "Augustus ruled from 27 BC to 14 AD."),
+        ("en", "The rate rose to 10 percent.", "The rate rose from 5 to 10 percent."),
+        ("en", "The tour takes up to fifteen minutes.", "The tour takes between ten and fifteen minutes."),
+        ("en", "Children under 12 may not enter.", "Only children at least 12 years old may enter."),
+        ("fr", "L'eau gèle à moins 5 degrés.", "L'eau gèle à -5 degrés."),
+        ("han", "报名人数不超过50人。", "报名人数最多50人。"),
+        (
+            "en",
+            "The insurer pays 2,000 euros for water damage.",
+            "The insurer pays 20,000 euros for fire damage and 2,000 euros for water damage.",
+        ),
+    ],
+)
+def test_another_wording_of_the_same_value_is_left_alone(spoken: str, claim: str, sentence: str) -> None:
+    assert not _told(claim, sentence, spoken)

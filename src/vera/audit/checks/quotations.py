@@ -263,13 +263,15 @@ def _frame(claim: Claim, quotation: Quotation, place: CitedLines, located: Locat
     data, start, end = place.source.data, located.parts[0][0], located.parts[-1][1]
     above = data[max(0, start - _FRAME_BYTES) : start].decode("utf-8", "ignore").rpartition("\n")[2]
     below = data[end : end + _FRAME_BYTES].decode("utf-8", "ignore").partition("\n")[0]
+    if _is_term(quotation.text) or not above or above[-1] not in _ANY_MARK:
+        return None  # a title, or words that are not said there
     before = _FRAME_ENDS.split(above.rstrip(_ANY_MARK))[-1]
     is_whole = quotation.text.endswith((".", "。")) or below[:1] in (".", "。")
     behind = "" if is_whole else _FRAME_ENDS.split(below.lstrip(_ANY_MARK + ","))[0]
     said = claim.text[: max(0, quotation.start - claim.start)] + claim.text[quotation.end - claim.start :]
     if _is_denied(before) and not _is_denied(said):
         what = "is said there not to have been said"
-    elif above[-1:] in _ANY_MARK and above and _is_open(above.rstrip(_ANY_MARK)):
+    elif _is_open(above.rstrip(_ANY_MARK)):
         what = "is quoted there within the words of somebody else"
     elif other := _other_speaker(said, f"{before} {behind}", f"{above} {below}"):
         what = f"is given there to {other}"

@@ -426,3 +426,26 @@ def test_lines_of_a_program_that_read_as_one_long_sentence_answer_nothing() -> N
     assert best("How long is the wait of the default pump?", f"{line}.", "manual.txt").sure
     program = f"{line} " + "log(pump) restart(pump) " * 30
     assert not best("How long is the wait of the default pump?", program, "manual.txt").sure
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "sure"),
+    [
+        ("How much did the roof cost?", "The roof was expected to cost 900 euros.", False),
+        ("How much was the roof expected to cost?", "The roof was expected to cost 900 euros.", True),
+        ("How much does a locker cost?", "For example, a locker that costs 9 euros is refunded.", False),
+        ("When does the ferry to Aldra depart?", "The ferry to Aldra departs at 7:15.", True),
+        ("How many milligrams of Fenol do adults take?", "Adults take 500 mg of Fenol.", True),
+        ("Wer prüft den Kassenwart?", "Der Kassenwart kann die Prüfung verlangen.", False),
+        ("¿Quién inauguró la biblioteca?", "La biblioteca fue inaugurada por Ada Holm en 1987.", True),
+        ("Chi è il sindaco di Ostley?", "Il sindaco di Ostley fu avvisato il giorno dopo.", False),
+        ("In che mese si potano le viti?", "Le viti si potano a febbraio.", True),
+        ("湖边图书馆有多少个座位？", "湖边图书馆有80个座位。", True),
+        ("湖边图书馆有多少个座位？", "湖边图书馆没有80个座位。", False),
+        ("湖边图书馆有多少个座位？", "湖边茶馆有80个座位。", False),
+    ],
+)
+def test_what_is_meant_for_example_or_said_of_the_asked_one_alone(
+    question: str, said: str, sure: bool
+) -> None:
+    assert best(question, said, "notes.txt").sure is sure

@@ -13,10 +13,11 @@ import msgspec
 
 from vera.builtin import patterns
 from vera.builtin.bare import is_bare
+from vera.builtin.contraries import tells_of_another
 from vera.builtin.defining import is_done_by_it
 from vera.builtin.dimensions import is_of_another_dimension
 from vera.builtin.documents import name_forms, spelled
-from vera.builtin.expressions import NOTHING_AROUND, Around, denies, is_open, strength, valued
+from vera.builtin.expressions import NOTHING_AROUND, Around, denies, is_only_meant, is_open, strength, valued
 from vera.builtin.lexicon import (
     ARTICLES,
     GENERIC,
@@ -29,14 +30,16 @@ from vera.builtin.lexicon import (
 from vera.builtin.question import (
     Kind,
     Question,
+    asks_which,
     frame_words,
     identifiers_in,
     scaffolding,
     stems_of,
     value_stems,
 )
+from vera.builtin.slots import belongs_to_another, is_taken
 from vera.builtin.term_weights import SAME_ROOT, SYNONYM, Lexis
-from vera.builtin.words import Word, affinity, stem, words
+from vera.builtin.words import Word, affinity, is_cjk, stem, words
 
 ASKED_ABOUT = 0.8
 """The share of what is asked about (by weight) that a sentence and its headings have to hold."""
@@ -197,6 +200,8 @@ class Judge:
         self._set_apart = patterns.SETS_APART.search(question.text) is not None
         stems = {stem(form) for form in self._file}
         self._named_by_file = [float(term.word.stem in stems) for term in question.terms]
+        self._is_chinese = any(is_cjk(term.word.form) for term in question.terms)
+        self._told_here = [far >= SAME_ROOT for far in around]
         self._subject = [float(self._is_subject(index, around)) for index in range(len(question.terms))]
 
     def reading(
@@ -215,11 +220,32 @@ class Judge:
         speaks = self._holds_half(said) and self._may_answer(sentence)
         if not speaks or not is_done_by_it(self._question, sentence.text, label):
             return NOTHING_SAID
+        share = self._share(list(map(max, own, self._named_by_file)))
+        if not sentence.label and self._has_another(sentence.text, own):
+            return Reading(own=share, missing=missing)
         return Reading(
-            own=self._share(list(map(max, own, self._named_by_file))),
+            own=share,
             missing=missing,
-            answers=self._answers(own, said, kind, label if labelled else ""),
+            answers=self._answers(own, said, kind, label if labelled else "")
+            and (not self._is_chinese or self._says_all(own, sentence.text)),
             may=self._may_be_weighed(own, labelled=labelled) and self._is_of_the_kind(own, kind),
+        )
+
+    def _has_another(self, text: str, own: Sequence[float]) -> bool:
+        """Whether a sentence has another word in the place of one of the question's, which the text has
+        elsewhere, or tells of something else that only belongs to what is asked about."""
+        if text.startswith("-") or self._question.identifiers:
+            # What an option or a setting does is told without its name.
+            return False
+        terms = [term.word for term in self._question.terms]
+        missing = [
+            term.form
+            for term, here, told in zip(terms, own, self._told_here, strict=False)
+            if told and here < SYNONYM
+        ]
+        subjects = [terms[index] for index in self._demand.asked]
+        return is_taken(self._question.text, missing, text) or belongs_to_another(
+            subjects, self._question.text, text
         )
 
     def _said(self, own: Sequence[float], above: Sequence[float]) -> list[float]:
@@ -245,6 +271,8 @@ class Judge:
         """Whether a sentence says of which thing it speaks, and where little is asked, all of that: "granted"
         alone names no lender. A word that is asked about and that no text seen has is told nowhere."""
         own = list(map(max, own, self._named_by_file))
+        if self._question.kind is Kind.PERSON and own[self._rarest] < SYNONYM:
+            return False
         told = all(own[index] >= SYNONYM for index in self._lexis.nowhere.intersection(self._demand.asked))
         enough = len(self._demand.asked) > FEW or self._share(own) >= IN_ALL
         return told and enough and self._is_restricted(own, labelled=labelled)
@@ -271,6 +299,7 @@ class Judge:
             and (self._taken_back or not patterns.TAKEN_BACK.search(sentence.text))
             and (self._set_apart or not patterns.SETS_APART.search(sentence.text))
             and not any(self._is_rejecting(title) for title in sentence.above)
+            and not self._is_turned(sentence)
             and self._agrees(sentence.text)
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
@@ -281,6 +310,17 @@ class Judge:
         that."""
         found = patterns.REJECTS.search(title)
         return found is not None and not {word.form for word in words(found.group())} <= self._question.spoken
+
+    def _is_turned(self, sentence: Sentence) -> bool:
+        """Whether a sentence says the contrary of what is asked, what only was to be, or an example's value.
+
+        To ask whether something is so, its contrary is an answer.
+        """
+        if self._question.kind is Kind.PERMISSION:
+            return False
+        return tells_of_another(self._question.text, sentence.text, sentence.above) or is_only_meant(
+            self._question, sentence.text
+        )
 
     def _agrees(self, text: str) -> bool:
         """Whether a sentence denies as the question does; a denial names no person and no place."""
@@ -350,6 +390,15 @@ class Judge:
         faint = self._question.kind is Kind.DATE and not self._question.exact
         return faint and kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY
 
+    def _says_all(self, own: Sequence[float], text: str) -> bool:
+        """Whether a Chinese sentence has every pair of characters of a longer question, and neither denies
+        nor doubts: its words are not known."""
+        doubts = set(patterns.CHINESE_DOUBT.findall(text)) - set(
+            patterns.CHINESE_DOUBT.findall(self._question.text)
+        )
+        asked = self._demand.asked
+        return len(asked) >= MANY and not doubts and all(own[index] >= SAME_ROOT for index in asked)
+
     def _holds_the_kind(self, own: Sequence[float], kind: float) -> bool:
         """Whether a sentence holds an expression of the kind asked for, and of that value."""
         if self._question.kind is Kind.COUNT and not self._says_what_value(own):
@@ -359,7 +408,8 @@ class Judge:
 
     def _is_of_the_kind(self, own: Sequence[float], kind: float) -> bool:
         """The same, where whatever a sentence says may be of a kind without a form."""
-        return self._question.kind in _FORMLESS or self._holds_the_kind(own, kind)
+        formless = self._question.kind in _FORMLESS and not asks_which(self._question.text)
+        return formless or self._holds_the_kind(own, kind)
 
     def _least_own(self, *, labelled: bool) -> float:
         """The share that the sentence itself has to hold; of a yes or no question all."""

@@ -5,16 +5,19 @@ An expression whose words all are in the question is not its answer.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from itertools import islice, takewhile
 
 import msgspec
 
 from vera.builtin import patterns
 from vera.builtin.defining import defined
+from vera.builtin.languages import language_of
 from vera.builtin.layout import label_of
 from vera.builtin.lexicon import NO_NAMES, NUMBER_WORDS, PEOPLE, STOPWORDS
 from vera.builtin.question import BREAKS, Kind, Question, stems_of, time_unit_stems
-from vera.builtin.words import Word, affinity, stem, words
+from vera.builtin.units import begins_with_symbol
+from vera.builtin.words import Word, affinity, is_cjk, stem, words
 
 MAX_TEXT_LENGTH = 2000
 MAX_REFERENCE_LENGTH = 24
@@ -22,6 +25,8 @@ MAX_REFERENCE_LENGTH = 24
 _BARE = re.compile(r"[,;.)]|\s*$")
 OF_THE_SENTENCE = 0.8
 """A number without a unit behind it counts what its sentence speaks of: "copies, numbering over 100,"."""
+OF_A_DAY = 0.6
+"""A time of day, or a month without a year, says when."""
 SINGLE_NAME = 0.7
 """A single capitalised word may be a person, a product or a place."""
 _EXTENT = frozenset(("large", "big", "small"))
@@ -127,6 +132,20 @@ def is_open(text: str) -> bool:
     return patterns.OPEN.search(text[:MAX_TEXT_LENGTH]) is not None
 
 
+def is_only_meant(question: Question, text: str) -> bool:
+    """Whether a text says what was to be, or gives the values of an example, and the question does not ask
+    for that."""
+    text = text[:MAX_TEXT_LENGTH]
+    if patterns.MEANT.search(text) and not patterns.ASKS_MEANT.search(question.text):
+        return True
+    of_a_value = question.kind in _AMOUNTS
+    return (
+        of_a_value
+        and patterns.EXAMPLE.match(text) is not None
+        and not patterns.ASKS_EXAMPLE.search(question.text)
+    )
+
+
 def denies(question: Question, text: str) -> bool:
     """Whether a text denies what it says, or something that the question asks about: "without warranty"."""
     asked = {term.word.stem for term in question.terms}
@@ -207,7 +226,9 @@ def _count(question: Question, text: str) -> float:
         nearby = [*after, *before]
         of_a_kind = counts_people and any(word.stem in stems_of(PEOPLE) for word in nearby)
         named = (affinity(unit, word) for unit in question.units for word in (*counted, *nearby))
-        if _is_exact(number) and (of_a_kind or any(value >= 0.7 for value in named)):
+        if _is_exact(number) and (
+            of_a_kind or any(value >= 0.7 for value in named) or _is_unit(question, text[match.end() :])
+        ):
             worth = 1.0
         elif counted_here and _is_exact(number) and _BARE.match(text[match.end() : match.end() + 2]):
             worth = OF_THE_SENTENCE
@@ -218,6 +239,14 @@ def _count(question: Question, text: str) -> float:
             worth = (plain if given else 0.4) if _is_exact(number) else 0.0
         best = max(best, worth * (0.7 if number in _VAGUE else 1.0))
     return best
+
+
+def _is_unit(question: Question, behind: str) -> bool:
+    """Whether a text begins with a Chinese unit or with the symbol of one that the question counts in."""
+    return any(
+        behind.lstrip().startswith(unit.form) if is_cjk(unit.form) else begins_with_symbol(unit.form, behind)
+        for unit in question.units
+    )
 
 
 def _duration(question: Question, text: str) -> float:
@@ -249,9 +278,14 @@ def _money(question: Question, text: str) -> float:
 
 def _date(question: Question, text: str) -> float:
     if question.exact:
-        return _has(question, patterns.DATE, text)
+        month = patterns.ASKS_MONTH.search(question.text) is not None
+        return max(
+            _has(question, patterns.DATE, text), _has(question, patterns.MONTH, text) if month else 0.0
+        )
     return max(
         _has(question, patterns.DATE, text),
+        OF_A_DAY * _has(question, patterns.CLOCK, text),
+        OF_A_DAY * _has(question, patterns.MONTH, text),
         0.6 * _has(question, patterns.DURATION, text),
         0.35 * _has(question, patterns.DAY, text),
     )
@@ -273,11 +307,18 @@ def _called(question: Question, text: str) -> float:
 
 def _names(question: Question, text: str) -> Iterator[re.Match[str]]:
     """Names that the question does not hold; a single word at the beginning may be none."""
+    small = NO_NAMES | _joining(question.text)
     for match in _new(question, patterns.NAME, text):
         told_of = {word.form for word in words(match.group())} - question.spoken
         alone = match.start() == 0 and " " not in match.group()
-        if not alone and not told_of <= NO_NAMES and not _is_shouted(match.group()):
+        if not alone and not told_of <= small and not _is_shouted(match.group()):
             yield match
+
+
+@lru_cache(maxsize=64)
+def _joining(question: str) -> frozenset[str]:
+    """The stop words of a question's language: "Der" in front of a word of the question is no name."""
+    return language_of(question.lower())
 
 
 def _is_shouted(name: str) -> bool:

@@ -1,8 +1,12 @@
 """The word tables of the extractive model: general English only, nothing of any subject."""
 
 
-def _set(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
+    """The words of a table."""
     return frozenset(text.split())
+
+
+_set = words_of
 
 
 NUMBER_WORDS = {
@@ -102,9 +106,11 @@ NO_ENTRY = _set(
 """What begins a reference, a statement or the title of another part, and no explanation of a term."""
 
 FOREIGN_ENDINGS = _set(
-    "e en er es em n ns s st t te ten tet et end ende enden ee ees er ez ent ant aient ait eur eurs"
+    "e en er es em n ns s st t te ten tet et end ende enden ee ees er ez ent ant aient ait eur eurs "
+    "o a os as i an am ar are ir ire ere ado ada ados adas ato ata ati ate ido ida idos idas ito ita ou aram "
+    "aron io ano ono"
 ) | {""}
-"""By which forms of a German or French word differ, without diacritics."""
+"""By which forms of a word differ in German and in the Romance languages, without diacritics."""
 
 GENERIC = _set("version v release edition no number")
 """Between a name and its number they say nothing."""

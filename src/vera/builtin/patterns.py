@@ -7,6 +7,7 @@ import re
 
 from vera.builtin.lexicon import NUMBER_WORDS
 from vera.text.late_regex import late_regex
+from vera.text.quantity_dates import FOREIGN_MONTHS
 
 _NUMBER_WORD = "|".join(word for word in (*NUMBER_WORDS, "fünf", "zwölf", "dreißig") if word != "one")
 _DIGITS = r"\d[\d.,]*"
@@ -17,8 +18,10 @@ def _compiled(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
+_HAN = "\u4e00-\u9fff"
 NUMBER = _compiled(
-    rf"(?<![\w.,-])(?:\d[\d.,]*\d|\d|{_NUMBER_WORD}|one|a|an|once|twice|no|several)(?![\w])",
+    rf"(?<![^\W{_HAN}])(?<![.,-])(?:\d[\d.,]*\d|\d|{_NUMBER_WORD}|one|a|an|once|twice|no|"
+    rf"several)(?![^\W{_HAN}])",
     r"[〇零一二三四五六七八九十百千万两]{1,12}",
 )
 NUMBER_OF = late_regex(r"\b(?:number|count|total) of((?: \w{1,30}){1,3})", re.IGNORECASE)
@@ -35,7 +38,8 @@ IT_IS = late_regex(
 """What a sentence gives the value of: "the last dividend of the firm was 7 %"."""
 OPEN = _compiled(
     r"\b(?:not|never)(?: yet)?(?: been)?(?: yet)? "
-    r"(?:disclosed|agreed|decided|known|given|stated|fixed|determined|named|published|specified|recorded|set)\b",
+    r"(?:disclosed|agreed|decided|known|given|stated|fixed|determined|named|published|specified|"
+    r"recorded|set)\b",
     r"\bnothing (?:was|is|has been)\b",
     r"\b(?:unknown|undisclosed|undecided|unspecified|unnamed|left open|still open)\b",
     r"\bto be (?:decided|determined|announced|confirmed|agreed)\b",
@@ -57,8 +61,10 @@ TAKEN_BACK = _compiled(
 )
 """Takes a sentence back, or leaves open which way it is: "(repealed)", "(not)", a box without a tick, ~~."""
 REJECTS = _compiled(
-    r"\b(?:repealed|revoked|superseded|withdrawn|rescinded|abolished|obsolete|outdated|myths?|misconceptions?|"
-    r"fallac(?:y|ies)|misunderstandings?|hoax(?:es)?|untrue|incorrect|aufgehoben|gestrichen|veraltet|überholt|"
+    r"\b(?:repealed|revoked|superseded|withdrawn|rescinded|abolished|obsolete|outdated|myths?|"
+    r"misconceptions?|"
+    r"fallac(?:y|ies)|misunderstandings?|hoax(?:es)?|untrue|incorrect|aufgehoben|gestrichen|"
+    r"veraltet|überholt|"
     r"mythen|irrtümer|irrtum|abrogée?s?|obsolètes?|mythes?|idées reçues)\b"
 )
 """In a heading: what is below it does not hold."""
@@ -73,8 +79,38 @@ SETS_APART = _compiled(
     r"\b(?:was|were|had|used|war|waren|hatte|était|étaient)\b",
 )
 """Says what others say or wanted, what is in a book, or what was so until another year."""
+MEANT = _compiled(
+    r"\b(?:was|were|had been) (?:\w{1,12} )?(?:expected|planned|supposed|intended|projected|"
+    r"scheduled|meant) to\b",
+    r"\b(?:war|waren|wurden?)\b[^.;]{0,120}\b(?:veranschlagt|geplant|vorgesehen|erwartet|kalkuliert)\b",
+    r"\b(?:était|étaient|avai(?:en)?t été) (?:\w{1,14} )?(?:prévue?s?|censée?s?|attendue?s?)\b",
+    r"\bdevai(?:t|ent) (?:coûter|durer|être|avoir|ouvrir|finir)\b",
+    r"\b(?:estaban?|había sido) (?:\w{1,14} )?(?:previst|planead|presupuestad)[oa]s?\b|"
+    r"\bse (?:esperaba|preveía)\b",
+    r"\b(?:era|erano) (?:stat[oaie] )?(?:\w{1,16} )?previst[oaie]\b|\bsi prevedeva\b|\bavrebbe dovuto\b",
+    r"\b(?:estavam?|tinha sido) (?:\w{1,14} )?(?:previst|orçad)[oa]s?\b|\b(?:esperava|previa)-se\b",
+)
+"""Says what was to be, and not what came of it."""
+ASKS_MEANT = _compiled(
+    r"\b(?:expect|plan|suppos|intend|project|schedul|meant|veranschlag|geplant|vorgesehen|erwart|"
+    r"kalkulier|prévu|censé|"
+    r"attendu|devai|previst|planead|presupuest|esper|preve|prevís|dovut|orçad|previa)"
+)
+CHINESE_DOUBT = late_regex(
+    "[不没未无非别勿若]|预计|预期|计划|估计|原定|例如|比如|如果|假如|假设|据说|可能|大概|谣"
+)
+_FOR_EXAMPLE = (
+    r"for example|for instance|e\.g\.|suppose|imagine|zum beispiel|z\. ?b\.|beispielsweise|"
+    r"angenommen|par exemple|"
+    r"supposons|imaginons|por ejemplo|supongamos|per esempio|ad esempio|supponiamo|por exemplo|"
+    r"suponhamos|supondo"
+)
+EXAMPLE = _compiled(rf"^\W*(?:\w{{1,12}}\W{{1,3}}){{0,2}}?(?:{_FOR_EXAMPLE})(?!\w)[^:]*\Z")
+"""Is an example. What follows a colon may go on with something else."""
+ASKS_EXAMPLE = _compiled(r"\b(?:example|beispiel|exemple|ejemplo|esempio|exemplo)", _FOR_EXAMPLE)
 DENIES = _compiled(
-    r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|aucune?|jamais|"
+    r"\b(?:not|no|never|neither|nor|without|except|unless|nicht|kein\w{0,2}|nie|ohne|außer|pas|"
+    r"aucune?|jamais|"
     r"sans|sauf)\b|n[’']t\b"
 )
 BY_THE_WAY = _compiled(
@@ -108,7 +144,8 @@ VALUE = late_regex(
 )
 """A value behind the noun that says which it is: "Default: 10w", "the maximum is 5 GB"."""
 GIVES = _compiled(
-    r"\b(?:is|are|was|were|be|being|of|to|at|than|least|most|about|around|approximately|only|nearly|defaults?|port|"
+    r"\b(?:is|are|was|were|be|being|of|to|at|than|least|most|about|around|approximately|only|"
+    r"nearly|defaults?|port|"
     r"ist|sind|war|beträgt|auf|von|bei|est|sont|de|à|vaut)\s+[\"'“‘`(]?$",
     r"[:=|(\t]\s{0,3}[\"'“‘`]?$",
 )
@@ -122,15 +159,19 @@ REFERENCE = _compiled(
 
 _UNIT_OF_TIME = (
     r"(?:calendar |business |working |full |consecutive )?"
-    r"(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|milliseconds?|decades?|centur(?:y|ies)|quarters?|"
+    r"(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|milliseconds?|decades?|centur(?:y|"
+    r"ies)|quarters?|"
     r"nights?|fortnights?|hrs?|mins?|secs?|ms|"
     r"jahr(?:en?)?|monat(?:en?)?|wochen?|tag(?:en?)?|stunden?|minuten|sekunden?|"
-    r"ans|années?|mois|semaines?|jours?|heures?|secondes?)\b"
+    r"ans|années?|mois|semaines?|jours?|heures?|secondes?|"
+    r"años?|mes(?:es)?|semanas?|días?|horas?|minutos?|segundos?|"
+    r"ann[oi]|mes[ei]|settiman[ae]|giorn[oi]|or[ae]|minut[oi]|second[oi]|anos?|mês|dias?)\b"
 )
 UNIT_OF_TIME = _compiled(rf"{_UNIT_OF_TIME}|[smhdwy]")
 DURATION = _compiled(
     rf"\b{_AMOUNT}(?:[\s-]|\s?(?:-|–|to|or|and)\s?{_AMOUNT}[\s-])?{_UNIT_OF_TIME}",
     r"\b\d+\s?(?:ms|s|h|d)\b",
+    r"(?:\d|[一二三四五六七八九十两半]个?)\s?(?:个月|年|周|星期|天|小时|分钟|秒)",
 )
 LASTING = _compiled(
     r"\b(?:until|as long as|during|indefinite(?:ly)?|perpetual|permanent(?:ly)?|lifetime|forever)\b"
@@ -141,6 +182,9 @@ MEASURE = _compiled(
     r"gallons?|ml\b|[kmgtp]i?b\b|bytes?|octets?|bits?|characters?|pixels?|px|k?w\b|kwh|volts?|v\b|amps?|"
     r"[kmg]?hz|km/h|mph|knots|degrees?|hectares?|acres?|square|cubic|dpi|db|bar\b|psi|pa\b|times)",
     rf"\b{_DIGITS}\s?[\"″′]",
+    rf"\b{_DIGITS}\s?(?:kilogr|quilogr|chilogr|gram|litr|metr|mètr|kilom|quilóm|chilom|tonelad|"
+    rf"tonnellat|grad[oi]s?\b|"
+    r"degrés?\b|Grad\b)\w{0,6}",
 )
 MONEY = _compiled(
     r"[$€£¥₹]\s?\d",
@@ -148,14 +192,20 @@ MONEY = _compiled(
     r"chf|francs?|yen|rupees?|kronor|crowns?))",
     r"\b(?:eur|usd|gbp|chf|cad|aud)\s?\d",
     r"\b(?:free of charge|no charge|gratis|free)\b",
+    r"\d\s?[万亿]?(?:元|块|美元|欧元)",
 )
 TRADES = _compiled(
-    r"\b(?:buy|bought|purchased?|sell|sold|paid|pay|costs?|spent|spend|prices?|expensive|kostet|kosten|kostete|"
-    r"verkauft|gekauft|bezahlt|teuer|coûtent?|vendue?s?|achetée?s?|payée?s?|prix)\b"
+    r"\b(?:buy|bought|purchased?|sell|sold|paid|pay|costs?|spent|spend|prices?|expensive|kostet|"
+    r"kosten|kostete|"
+    r"verkauft|gekauft|bezahlt|teuer|coûtent?|vendue?s?|achetée?s?|payée?s?|prix|"
+    r"cuestan?|costó|precio|costa(?:no)?|prezzo|custam?|custou|preço)\b|多少[钱元]"
 )
 """Of this "how much" asks for money."""
 PERCENT = _compiled(
-    rf"\b(?:{_DIGITS}|{_NUMBER_WORD})\s?(?:%|per ?cent\b|percentage points?\b)",
+    rf"\b(?:{_DIGITS}|{_NUMBER_WORD})\s?(?:%|per ?cent\b|percentage points?\b|prozent\b|"
+    rf"pour cent\b|por ciento\b|"
+    r"por cento\b|per cento\b)",
+    r"百分之",
     r"\b(?:half|third|quarter)s?\b",
 )
 PER_CENT = _compiled(r"%|\bper ?cent\b|\bpercentage\b")
@@ -163,23 +213,41 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|"
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
+_FOREIGN_MONTH = "|".join(FOREIGN_MONTHS)
 DATE = _compiled(
     r"\b(?:1\d{3}|20\d\d)\b",
     r"\b\d{4}-\d\d-\d\d\b",
     rf"\b{_MONTH}\.? \d{{1,4}}\b",
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b",
+    rf"\b\d{{1,2}}(?:\.|er|º|°)? (?:de |d[’'])?(?:{_FOREIGN_MONTH})\b",
+    rf"\b(?:{_FOREIGN_MONTH}) (?:de |del )?\d{{4}}\b",
+    r"(?<!\d)(?:1\d{3}|20\d\d)年|\d{1,2}月\d{1,2}[日号]",
     r"\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b",
     r"\b(?:\d+(?:st|nd|rd|th)|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last)[ -]"
     r"(?:working )?(?:century|day|week|month|quarter)\b",
     r"\b\d+ (?:bc|ad|bce|ce)\b",
 )
+MONTH = _compiled(
+    r"\b(?:in|im|en|em|a|ad|nel|de|since|until|from|by|of|seit|bis|au mois de|no mês de) "
+    rf"(?:january|february|march|april|(?-i:May)|june|july|august|september|october|november|"
+    rf"december|{_FOREIGN_MONTH})\b",
+    r"(?<!\d)\d{1,2}月",
+)
+"""A month without a day and a year, where a month is asked for."""
 DAY = _compiled(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
     r"\b(?:spring|summer|autumn|winter|midnight|noon|daily|weekly|monthly|yearly|annually)\b",
     r"\b(?:within|after|before|until|once|every|upon|as of|immediately|as soon as|during|when|if)\b",
 )
+ASKS_MONTH = _compiled(r"\b(?:month|monat|mois|mes|mese|mês)\b|哪个?月|几月")
 CLOCK = _compiled(
-    r"\b\d{1,2}[:.]\d\d\b", r"\b\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock)\b", r"\b(?:noon|midnight)\b"
+    r"\b\d{1,2}[:.]\d\d\b",
+    r"\b\d{1,2}\s?(?:am|pm|a\.m|p\.m|o'clock|uhr|heures?|h|horas?)\b",
+    r"\b(?:às?|a las?|alle|dalle|ore|as|até as) \d{1,2}\b",
+    r"\b(?:noon|midnight|mittags?|mitternacht|midi|minuit|mediodía|medianoche|mezzogiorno|"
+    r"mezzanotte|meio-dia|"
+    r"meia-noite)\b",
+    r"\d{1,2}[点时:：]",
 )
 FOR_EACH = _compiled(r"\b(?:every|each|per)\s+\w+")
 FREQUENCY = _compiled(
@@ -188,7 +256,8 @@ FREQUENCY = _compiled(
     rf"\b(?:{_AMOUNT})\s(?:times|fois|mal)\b",
     r"\b(?:once|twice|times|daily|hourly|weekly|monthly|quarterly|yearly|annual(?:ly)?|biennial(?:ly)?|"
     r"triennial(?:ly)?|täglich|stündlich|wöchentlich|monatlich|jährlich|(?:einmal|zweimal|dreimal)|"
-    r"quotidien(?:ne)?s?|hebdomadaires?|mensuel(?:le)?s?|annuel(?:le)?s?|fois|always|never|continuously|regularly|periodically)\b",
+    r"quotidien(?:ne)?s?|hebdomadaires?|mensuel(?:le)?s?|annuel(?:le)?s?|fois|always|never|"
+    r"continuously|regularly|periodically)\b",
 )
 FULL_NAME = late_regex(r"\b[A-Z][\w'’-]+(?:\s+(?:of|the|de|van|von|and|for|[A-Z]\.))*\s+[A-Z][\w'’-]+")
 """A name of at least two words, as a person or an institution has."""
@@ -204,12 +273,14 @@ PLACE = late_regex(
 """A place behind a preposition (its group `name`), or a numbered one."""
 TOWARDS = late_regex(r"(?:to|into)\s+the\b")
 MOVES = _compiled(
-    r"\b(?:mov(?:e[sd]?|ing)|go(?:es|ne|ing)?|went|sen[dt]s?|travel\w{0,4}|ship\w{0,4}|br(?:ing|ought)s?|tak(?:en?|es)|"
+    r"\b(?:mov(?:e[sd]?|ing)|go(?:es|ne|ing)?|went|sen[dt]s?|travel\w{0,4}|ship\w{0,4}|br(?:ing|"
+    r"ought)s?|tak(?:en?|es)|"
     r"took|leads?|led|return\w{0,3}|transfer\w{0,4}|carr(?:y|ie[sd]))\b"
 )
 """Where something is moved is a place behind "to the"."""
 PART_OF_A_TEXT = _compiled(
-    r"^(?:sections?|clauses?|articles?|chapters?|paragraphs?|parts?|exhibits?|appendix|annex|schedules?|pages?|"
+    r"^(?:sections?|clauses?|articles?|chapters?|paragraphs?|parts?|exhibits?|appendix|annex|"
+    r"schedules?|pages?|"
     r"tables?|figures?|steps?|versions?)\b"
 )
 PUTS = _compiled(
@@ -223,13 +294,15 @@ SMALL = late_regex(r"(?<![\w@./:~+-])[^\W\d_A-Z]{2,40}(?![\w@/:~+-]|\.\w)")
 DEFINED = late_regex(r"[\"“](?:[Tt]he\s+|[Tt]his\s+)?([A-Z][\w -]{1,60})[\"”]")
 """A term in quotation marks, as a contract defines it: the "Program"."""
 WITHIN = late_regex(r"\b(?:in|near)\s+(?:the\s+)?$", re.IGNORECASE)
-AGENT = late_regex(r"\b(?:by|von|vom|durch|par)\s+(?:the\s+)?$", re.IGNORECASE)
+AGENT = late_regex(r"\b(?:by|von|vom|durch|par|por|pel[oa]|dal|dall[ao])\s+(?:the\s+)?$", re.IGNORECASE)
 SPOT = _compiled(
-    r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|each|any)\s+\w+"
+    r"\b(?:in|at|on|inside|outside|under|within|near|behind|above|below|from)\s+(?:the|a|an|your|"
+    r"each|any)\s+\w+"
 )
 CODE = late_regex(
     r"(?<![\w-])--?[A-Za-z][\w-]*|`[^`\n]{1,80}`|\b\w+\(\)|\b[a-z]+_\w+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+|"
-    r"(?<![\w.])\w+(?:\.\w+){1,4}\b|\b[A-Za-z]*[a-z][A-Z]\w*|\$\{?\w+|\"[^\"\n]{1,40}\"|'[^'\n]{1,40}'|\b[A-Z]{2,}\b"
+    r"(?<![\w.])\w+(?:\.\w+){1,4}\b|\b[A-Za-z]*[a-z][A-Z]\w*|\$\{?\w+|\"[^\"\n]{1,40}\"|"
+    r"'[^'\n]{1,40}'|\b[A-Z]{2,}\b"
 )
 PATH = late_regex(
     r"(?<![\w:/])(?:~|\$\w+|\.{1,2})?/[\w.@~{}$-]+(?:/[\w.@*{}$-]*)*|(?<![\w-])[\w-]+\.(?:[a-z]{1,5}\d?)\b|"
@@ -250,7 +323,8 @@ VERSION = _compiled(
 REASON = _compiled(
     r"\b(?:because|due to|owing to|since|therefore|so that|in order to|as a result|reasons?|caused? by|"
     r"thanks to|to avoid|to prevent|to ensure|to protect|to allow|to make|to keep|purpose|otherwise|ensures?|"
-    r"prevents?|after|for the sake)\b"
+    r"prevents?|after|for the sake)\b",
+    r"因(?!此)|由于|为了|以便|所以",
 )
 PURPOSE = late_regex(r"\bto [a-z]{3,}\b|\bas (?:the|it|they)\b|\bwhen\b|\bfor\b")
 METHOD = _compiled(
@@ -260,16 +334,19 @@ METHOD = _compiled(
     "`",
 )
 PERMISSION = _compiled(
-    r"\b(?:may|must|shall|should|can|cannot|not|no|never|only|unless|except|provided|allowed|permitted|required|"
+    r"\b(?:may|must|shall|should|can|cannot|not|no|never|only|unless|except|provided|allowed|"
+    r"permitted|required|"
     r"prohibited|forbidden|entitled|eligible|mandatory|optional|always|without|need)\b"
 )
 ROLE = _compiled(
     r"\bby (?:the |an? )?\w+",
-    r"\b\w+(?:er|or|ist|ant|ee|man|woman|head|chief|team|board|committee|department|office|agency|council|court|"
+    r"\b\w+(?:er|or|ist|ant|ee|man|woman|head|chief|team|board|committee|department|office|"
+    r"agency|council|court|"
     r"holder|body)\b",
 )
 _OFTEN = (
-    r"also|or|often|sometimes|commonly|usually|generally|generically|formerly|then|simply|auch|oder|oft|meist|"
+    r"also|or|often|sometimes|commonly|usually|generally|generically|formerly|then|simply|auch|"
+    r"oder|oft|meist|"
     r"aussi|souvent|parfois|ou"
 )
 _ALIAS = (
@@ -284,7 +361,9 @@ CALLED = _compiled(
 )
 """What stands between a definition and the term that it defines: "… is called a mirror"."""
 NAMED = late_regex(
-    r"\b(?:namens|mit (?:dem )?Namen|nommée?s?|appelée?s?)\s[\"'„“«‘`]?\s?[\w.@/-]{1,60}", re.IGNORECASE
+    r"\b(?:namens|mit (?:dem )?Namen|nommée?s?|appelée?s?|llamad[oa]s?|chiamat[oaie]|"
+    r"chamad[oa]s?)\s[\"'„“«‘`]?\s?[\w.@/-]{1,60}",
+    re.IGNORECASE,
 )
 """A name behind the word that says that it is one, in languages whose nouns may all have a capital."""
 NAME_LINE = late_regex(r"\s*([\w.+-]{2,40})(?:\s?\(\d\w?\))?\s[–—-]\s(\w+(?:\s\S+){2,40})$")

@@ -24,7 +24,7 @@ from vera.builtin.lexicon import (
 from vera.builtin.synonyms import SYNONYMS
 from vera.builtin.words import Word, is_cjk, root, stem, words
 from vera.text.late_regex import late_regex
-from vera.text.stopwords import ENGLISH, FRENCH, GERMAN
+from vera.text.stopwords import ENGLISH, FRENCH, GERMAN, ITALIAN, PORTUGUESE, SPANISH
 
 MAX_QUESTION_LENGTH = 2000
 MAX_TERMS = 40
@@ -124,6 +124,7 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
                 (r"\bwie (lange?|alt)\b|\bwie ?viel zeit\b|\bwelche (frist|dauer)\b", Kind.DURATION),
                 (r"\bwie ?viel(e|en|er)\b", Kind.COUNT),
                 (r"\bwie (teuer|hoch)\b|\bwie ?viel\b.{1,200}\bkoste[tn]\b|\bwas kostet\b", Kind.MONEY),
+                (r"\bum wie ?viel uhr\b", Kind.CLOCK),
                 (r"\b(warum|weshalb|wieso)\b", Kind.REASON),
                 (r"\bwann\b|\bin welche[mr] (jahr|monat)\b|\ban welchem (tag|datum)\b", Kind.DATE),
                 (r"\b(wer|wem|wen|wessen)\b", Kind.PERSON),
@@ -140,6 +141,7 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
                 (r"\bcombien de temps\b|\bquelle durée\b|\bquel délai\b", Kind.DURATION),
                 (r"\bcombien\b.{0,200}\bcoûte(nt)?\b|\bquel prix\b", Kind.MONEY),
                 (r"\bcombien\b", Kind.COUNT),
+                (r"\bà quelle heure\b", Kind.CLOCK),
                 (r"\bpourquoi\b", Kind.REASON),
                 (r"\bquand\b|\bquelle (année|date)\b|\bquel (jour|mois)\b", Kind.DATE),
                 (r"^\W*(à |de |par )?qui\b", Kind.PERSON),
@@ -152,22 +154,78 @@ _FOREIGN_FRAMES: dict[frozenset[str], tuple[tuple[re.Pattern[str], Kind], ...]] 
                 (r"^\W*(d[’'])?où\b|\bdans quel(le)? (ville|pays|lieu)\b", Kind.PLACE),
             ),
         ),
+        (
+            SPANISH,
+            (
+                (r"\bcuánt[oa]s veces\b|\bcada cuánto\b|\bcon qué frecuencia\b", Kind.FREQUENCY),
+                (r"\bcuánto (tiempo|dura|tarda)\w{0,2}\b|\bqué (plazo|duración)\b", Kind.DURATION),
+                (r"\bqué porcentaje\b", Kind.PERCENT),
+                (r"\bcuánto (cuesta|costó|vale|costaba)n?\b|\bqué precio\b", Kind.MONEY),
+                (r"\bcuánt[oa]s\b", Kind.COUNT),
+                (r"\ba qué hora\b", Kind.CLOCK),
+                (r"\bpor qué\b", Kind.REASON),
+                (r"\bcuándo\b|\b(?:en|de) qué (año|mes|fecha|siglo)\b|\bqué día\b", Kind.DATE),
+                (r"\bquién(es)?\b", Kind.PERSON),
+                (r"\bdónde\b|\ben qué (ciudad|país|lugar|pueblo)\b", Kind.PLACE),
+            ),
+        ),
+        (
+            ITALIAN,
+            (
+                (r"\bquante volte\b|\bogni quanto\b|\bcon (che|quale) frequenza\b", Kind.FREQUENCY),
+                (r"\bquanto (tempo|dura|durano|durò)\b|\bquale (durata|termine)\b", Kind.DURATION),
+                (r"\b(che|quale) percentuale\b", Kind.PERCENT),
+                (r"\bquanto (costa|costano|costava|è costat[oa]|costò)\b|\bche prezzo\b", Kind.MONEY),
+                (r"\bquant[ie]\b", Kind.COUNT),
+                (r"\ba che ora\b", Kind.CLOCK),
+                (r"^\W*perch[eéè]\b", Kind.REASON),
+                (
+                    r"^\W*(da )?quando\b|\b(in|di) (che|quale) (anno|mese|data|secolo)\b"
+                    r"|\b(che|quale) giorno\b",
+                    Kind.DATE,
+                ),
+                (r"^\W*(a |da |di |per |con )?chi\b", Kind.PERSON),
+                (r"^\W*(da )?dov(e\b|[’'])|\bin (che|quale) (città|paese|luogo)\b", Kind.PLACE),
+            ),
+        ),
+        (
+            PORTUGUESE,
+            (
+                (r"\bquantas vezes\b|\bcom que frequência\b", Kind.FREQUENCY),
+                (
+                    r"\bquanto (tempo|dura|duram|durou|demora|demorou)\b|\bque (prazo|duração)\b",
+                    Kind.DURATION,
+                ),
+                (r"\bque perc?entagem\b|\bque porcentagem\b", Kind.PERCENT),
+                (r"\bquanto (custa|custam|custou|custava|vale)\b|\bque preço\b", Kind.MONEY),
+                (r"\bquant[oa]s\b", Kind.COUNT),
+                (r"\ba que horas?\b", Kind.CLOCK),
+                (r"^\W*(porque|por que|porquê|por quê)\b", Kind.REASON),
+                (r"^\W*(desde )?quando\b|\b(em|de) que (ano|mês|data|dia|século)\b", Kind.DATE),
+                (r"^\W*(a |de |por |para |com )?quem\b", Kind.PERSON),
+                (r"^\W*(de )?onde\b|\bem que (cidade|país|lugar)\b", Kind.PLACE),
+            ),
+        ),
     )
 }
 """How questions open in other languages; of other kinds a question in them is `ANY`."""
-_FOREIGN_COUNTED = late_regex(r"\b(?:wie ?viele?[nr]?|combien (?:de |d[’']))\s*((?:\W*\w+){1,2})")
+_FOREIGN_COUNTED = late_regex(
+    r"\b(?:wie ?viele?[nr]?|combien (?:de |d[’'])|cuánt[oa]s|quant[oaie]s?)\s*((?:\W*\w+){1,2})"
+)
 _NAMED_BY_CLASS = frozenset(
     (Kind.DATE, Kind.PERCENT, Kind.LINK, Kind.CLOCK, Kind.PLACE, Kind.PERSON, Kind.NAME, Kind.CODE, Kind.PATH)
 )
 _EXACT_DATE = late_regex(
-    r"\b(?:what|which|welche[mr]|quelle?)\W+(?:calendar )?"
-    r"(?:year|date|day|month|jahr|datum|tag|année|jour)\b"
+    r"\b(?:what|which|welche[mrsn]|quelle?|qué|che|quale|que)\W+(?:calendar )?"
+    r"(?:year|date|day|month|jahr|datum|tag|monat|année|jour|mois|año|mes|fecha|día|anno|mese|data|giorno|ano|mês|dia)\b"
 )
 _IDENTIFIER = late_regex(
     r"(?<![\w-])--?[A-Za-z][\w-]*+|(?<!\w)\w[^\W_]*+_\w++|(?<!\w)[A-Za-z]\w*+(?:[.]\w++)++"
 )
 _WHEN = late_regex(r"\bwhen\b")
 _WH_NOUN = late_regex(r"\b(?:what|which)\b(?:\W+(?:is|are|was|were)\W+(?:the|a|an)\b)?((?:\W+\w+){1,8})")
+_WHICH_IS = late_regex(r"^which\W+(\w+)\W+(?:is|are|was|were)\W+(?:the|an?)\b")
+"""The group is the class of the answer: "which mountain is the highest"."""
 _NAME_THE = late_regex(r"^(?:name|list|give|state|find|identify)\W+(?:the\W+)?((?:\w+\W+){1,5})")
 _WHAT_IS = late_regex(r"^(?:so\W+)?what(?:'s|’s|\W+(?:is|are|was|were))\W+(.*)$", re.DOTALL)
 _HOW_HIGH = late_regex(
@@ -190,12 +248,19 @@ BREAKS = frozenset(
 )
 _MODAL = late_regex(rf"^\W*(?:{'|'.join(_AUXILIARIES.split())})\b")
 _CJK_KINDS = (
+    (late_regex("多少次|多久一次|几次"), Kind.FREQUENCY),
+    (late_regex("多少钱|多少元"), Kind.MONEY),
+    (late_regex("百分之(?:几|多少)"), Kind.PERCENT),
+    (late_regex("几点"), Kind.CLOCK),
+    (late_regex("哪(?:一)?[年天日月]|几月|几号"), Kind.DATE),
     (late_regex("多少|几[个年天月次]|幾|いくつ|何[人年日回個]|몇"), Kind.COUNT),
-    (late_regex("多久|多长|どのくらい|얼마나"), Kind.DURATION),
+    (late_regex("多久|多长时间|どのくらい|얼마나"), Kind.DURATION),
     (late_regex("什么时候|何时|哪年|いつ|언제"), Kind.DATE),
+    (late_regex("为什么|为何"), Kind.REASON),
 )
+_CJK_COUNTED = late_regex("(?:多少|几)([\u4e00-\u9fff]{1,2})")
 CJK_SCAFFOLD = late_regex(
-    "什么时候|什么|多少|哪(?:个|些|里|年|儿)?|怎么样|怎么|如何|为什么|为何|何时|多久|是否|可以|谁|吗|呢|的|了|是|在|有|"
+    "什么时候|什么|多少[钱元]?|百分之几|几[点月号]|哪[一年天月日]|哪(?:个|些|里|年|儿)?|怎么样|怎么|如何|为什么|为何|何时|多久|是否|可以|谁|吗|呢|的|了|是|在|有|"
     "和|与|及|请问|[\u3040-\u309f]+|何|誰|무엇|언제|얼마나"
 )
 
@@ -358,10 +423,13 @@ def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
             return _amount(lowered) or kind, _units(lowered, kind)
     for pattern, kind in _CJK_KINDS:
         if pattern.search(lowered):
-            return kind, ()
+            counted = _CJK_COUNTED.search(lowered) if kind is Kind.COUNT else None
+            return kind, tuple(words(counted.group(1)))[:1] if counted else ()
     headed = _head_kind(lowered)
     if headed is not None:
         return headed
+    if _WHICH_IS.match(lowered):
+        return Kind.NAME, ()
     if _WHEN.search(lowered) and not re.search(r"\b(what|which)\b.*\bwhen\b", lowered):
         return Kind.DATE, ()
     if (what_is := _WHAT_IS.match(lowered)) and _asks_definition(what_is.group(1)):
@@ -401,6 +469,12 @@ def _asks_definition(subject: str) -> bool:
     )
 
 
+def asks_which(text: str) -> bool:
+    """Whether a question asks by its class which thing is so: "which mountain is the highest"."""
+    lowered = text.lower()
+    return _WHICH_IS.match(lowered) is not None and not _head_kind(lowered)
+
+
 def _class_nouns(lowered: str) -> frozenset[str]:
     """The noun that names the kind of the answer: an answer shows it ("1934") and rarely says it ("year")."""
     match = _WH_NOUN.search(lowered) or _NAME_THE.match(lowered)
@@ -410,6 +484,8 @@ def _class_nouns(lowered: str) -> frozenset[str]:
             break
         if word.stem in _head_kinds() and word.stem not in stems_of(CALLINGS):
             found.add(word.stem)
+    if asks_which(lowered) and (which := _WHICH_IS.match(lowered)):
+        found.update(word.stem for word in words(which.group(1)))
     return frozenset(found)
 
 

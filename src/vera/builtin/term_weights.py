@@ -9,6 +9,7 @@ import msgspec
 from vera.builtin.conversation import Excerpt
 from vera.builtin.layout import Piece, pieces
 from vera.builtin.question import Question, Term
+from vera.builtin.units import is_symbol_of
 from vera.builtin.words import Word, affinity, inflects, is_cjk
 
 SYNONYM = 0.6
@@ -118,6 +119,8 @@ class Matcher:
             value = affinity(term.word, word)
             if value < SYNONYM and any(affinity(other, word) >= 0.95 for other in term.alternatives):
                 value = SYNONYM
+            if value < SAME_ROOT and is_symbol_of(term.word.form, word.form):
+                value = SAME_ROOT
             if term.foreign and value < SAME_ROOT and inflects(term.word.form, word.form):
                 value = SAME_ROOT
             if value > 0:

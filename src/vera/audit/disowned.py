@@ -146,7 +146,7 @@ def _is_led(lines: Lines, number: int, sentence: str, language: str) -> bool:
 
 def _is_sentence(lines: Lines, number: int) -> bool:
     """Whether a line is a short sentence, as those are that stand line by line under their lead, or goes on
-    in the next one. A paragraph that is one long line, or a line of code, is none."""
+    in the next one. A paragraph that is one long line, or a line of code, does not count."""
     text = _text(lines, number).rstrip()
     if runs_on(text, _text(lines, number + 1)):
         return len(text) <= _WIDTH

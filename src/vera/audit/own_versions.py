@@ -1,4 +1,4 @@
-"""What a document says of its own clauses: that one was repealed, was suspended, or is corrected further on.
+"""What a document says of clauses in it: that one was repealed, was suspended, or is corrected further on.
 
 Only what names the clause, quotes the words, or stands as a remark at the clause is believed. A clause that
 was replaced or amended may stand here as it is now, so that counts only where the new wording follows. The
@@ -35,7 +35,7 @@ _WHEN = late_regex(
 
 
 class Own(msgspec.Struct, frozen=True, kw_only=True):
-    """What a document says of cited lines of its own, in lines `first` to `last`. `whole`: of all of it."""
+    """What a document says of cited lines in it, in lines `first` to `last`. `whole`: of all of it."""
 
     first: int
     last: int
@@ -112,7 +112,7 @@ def _amends(place: CitedLines) -> bool:
 
 
 def _is_correction(place: CitedLines, number: int) -> bool:
-    """Whether a line stands in a correction, or under the heading of some."""
+    """Whether a line is part of a correction, or under the heading of some."""
     lines = place.source.lines
     if any(CORRECTION.match(each) for each in over(lambda at: line(lines, at), number)):
         return True

@@ -439,7 +439,7 @@ class Pair:
 
 
 def _own(place: CitedLines) -> Iterator[Superseding]:
-    """What a document says of its own cited lines."""
+    """What a document says of cited lines in it."""
     evidence, plain = place.evidence, place.plain
     if evidence.tier != "captured" or evidence.lead:
         return

@@ -1,6 +1,6 @@
 """Whether a sentence has another word in the place of one that is asked for.
 
-"Normal kidney function" stands there for "impaired kidney function", and "the seller pays" for "the buyer
+"Normal kidney function" is there for "impaired kidney function", and "the seller pays" for "the buyer
 pays": the word of the question is missing, and next to the same neighbour stands a word that the question
 has not. A word that is only left out leaves its place empty.
 """
@@ -22,7 +22,7 @@ _BREAKS = frozenset(',;:.()|\t\n"“”„«»‘')
 """Between two words they part them."""
 _HAVING = frozenset(("have", "has", "had"))
 _LINKING = _HAVING | frozenset(("according",))
-"""Small words that have neighbours of their own: "does the castle have"."""
+"""Small words whose neighbours tell nothing: "does the castle have"."""
 _ASKING = words_of(
     "which what whose how many much welche welcher welches welchen welchem wie viel viele vielen"
 )
@@ -49,7 +49,7 @@ _WITHIN = words_of(
 
 
 def is_taken(question: str, missing: Sequence[str], text: str) -> bool:
-    """Whether another word stands in the place of one of the question's that are `missing` in a text."""
+    """Whether another word has the place of one of the question's that are `missing` in a text."""
     asked, said = list(words(question)), list(words(text))
     for place, word in enumerate(asked):
         if word.form in missing and not _is_of_the_answer(place, asked) and not is_cjk(word.form):
@@ -60,7 +60,7 @@ def is_taken(question: str, missing: Sequence[str], text: str) -> bool:
 
 
 def _is_of_the_answer(place: int, asked: Sequence[Word]) -> bool:
-    """Whether a word says which answer is asked for: "SIGHUP" may stand in the place of "which signal"."""
+    """Whether a word says which answer is asked for: "SIGHUP" may take the place of "which signal"."""
     before = [word.form for word in asked[max(0, place - 2) : place]]
     return not _ASKING.isdisjoint(before) or (before != [] and before[-1] in _ASKING_RIGHT_BEFORE)
 

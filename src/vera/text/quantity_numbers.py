@@ -54,7 +54,7 @@ _VERSION_BEFORE = late_regex(
     re.IGNORECASE,
 )
 _CODE = late_regex(r"0[0-9]{2,23}(?![0-9])(?![.,:/-]?[0-9])")
-"""A number with a nought in front, which is no 420: 0420."""
+"""A number with a zero in front, which is no 420: 0420."""
 
 _VERSION = late_regex(r"[0-9]{1,24}(?:\.[0-9]{1,24}){1,8}")
 _ROMAN = late_regex(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})")

@@ -85,7 +85,7 @@ DOWNWARDS = late_regex(
     r"|pérdida|perdi"
     r"|cala|perdita|queda|caiu|perda|prejuízo|moins|menos|meno)|[零负負]|下降|减少|亏|跌|[-−–]\s?[0-9]"
 )
-"""Words that say by themselves that a value is below nought, or goes down."""
+"""Words that say by themselves that a value is below zero, or goes down."""
 
 _HALF_BEFORE = late_regex(
     r"(?i)(?<!\w)(?:(?P<half>half|halb(?:e[rnsm]?)?|demi|medi[oa]|mezz[oa]|mei[oa])(?:\spast|\safter)?"
@@ -112,7 +112,7 @@ _SIGN_BEHIND = late_regex(r"(?P<plus>\+)(?!\w)|(?P<minus>[-−])(?=[\s.,;)]|\Z)(
 
 class Dress(NamedTuple):
     """What stands at a number: the side on which values are meant (`above`, `below`), its era (`before`,
-    `after`), whether it is below nought, a half or a quarter at it, what it multiplies or shares by, what
+    `after`), whether it is below zero, a half or a quarter at it, what it multiplies or shares by, what
     sticks to it (the rest of a fraction, an exponent, the letter of a clause), and a sign behind it."""
 
     bound: str = ""

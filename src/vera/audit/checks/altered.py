@@ -107,7 +107,7 @@ _SEGMENT = late_regex(
 
 
 class Value(NamedTuple):
-    """A number of a text: what it is without what stands around it, and that."""
+    """A number of a text: what it is without what is around it, and that."""
 
     core: Decimal | str
     quantity: Quantity
@@ -166,7 +166,7 @@ def altered(case: Case) -> Iterator[Finding]:
             evidence=place.evidence.id,
             first=place.first,
             last=place.last,
-            message=f"The cited lines say it otherwise: “{found}”. Give the value as it stands there.",
+            message=f"The cited lines say it otherwise: “{found}”. Give the value as it is written there.",
             detail=found,
         )
 
@@ -242,7 +242,7 @@ def _in_range(text: str, found: Sequence[Quantity], at: int) -> bool:
 
 
 def _turned(ours: Line, value: Value, line: Line, other: Value) -> bool:
-    """Whether what stands at the same number makes it another value."""
+    """Whether what is at the same number makes it another value."""
     mine, theirs = value.dress, other.dress
     if mine.bound and theirs.bound and mine.bound != theirs.bound:
         return _denies(ours.text) == _denies(line.text)
@@ -289,7 +289,7 @@ def _swapped(ours: Line, line: Line) -> str:
 
 
 def _runs(ours: Line, line: Line, count: int) -> Iterator[int]:
-    """Where the claim stands in a sentence but for its values: the number of the first of these there."""
+    """Where a sentence has the claim but for its values: the number of the first of these there."""
     wanted, there = ours.skeleton(), line.skeleton()
     for at in range(len(there) - len(wanted) + 1):
         if there[at : at + len(wanted)] == wanted:

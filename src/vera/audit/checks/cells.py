@@ -1,4 +1,4 @@
-"""Numbers of a claim that stand in another row or column of a table than the claim names.
+"""Numbers of a claim that are of another row or column of a table than the claim names.
 
 Where cited lines are a table, whoever names a row means its numbers. A number is of another row when the
 claim names one row by its words, and the number stands only in rows of which the claim says less; of another
@@ -46,7 +46,7 @@ _BOUND = late_regex(
     r"|超过|不到|低于|高于)\Z",
     re.IGNORECASE,
 )
-"""Before a number that bounds others, and need stand nowhere."""
+"""Before a number that bounds others, and need not be in the source."""
 
 _VALUE = late_regex(
     rf"[<>~≈±+−-]?\s?(?:[$€£¥₹]|[A-Z]{{3}})?\s?(?:{_NUMBER})\s?(?:[^\W\d]|[%‰°º/²³€$£¥₹.]){{0,16}}(?:\s[^\W\d]{{1,16}})?"

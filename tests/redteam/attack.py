@@ -88,7 +88,12 @@ def attacks() -> tuple[Attack, ...]:
 
 
 def _of_data(file: Path) -> Attack:
-    told: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+    return attack_of(file.parent.name, file.stem, yaml.safe_load(file.read_text("utf-8")))
+
+
+def attack_of(family: str, name: str, told: dict[str, Any]) -> Attack:
+    """The attack that such data tells. Raises msgspec.ValidationError and KeyError."""
+    told = dict(told)
     trick, must_not_be, twin = told.pop("trick"), told.pop("must_not_be"), told.pop("twin")
     gets_through = told.pop("gets_through", "")
     told = {**told, "at": _listed(told.get("at"))}
@@ -98,8 +103,8 @@ def _of_data(file: Path) -> Attack:
         change["at"] = _listed(change["at"])
     other = msgspec.convert({**told, **change}, Story)
     return Attack(
-        family=file.parent.name,
-        name=file.stem,
+        family=family,
+        name=name,
         claim=story.claim,
         trick=trick,
         must_not_be=tuple(must_not_be),

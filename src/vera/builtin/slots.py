@@ -124,7 +124,9 @@ def _beside(found: int, step: int, gap: Sequence[str], said: Sequence[Word], tex
 
 def _end(found: int, step: int, asked: Sequence[Word], said: Sequence[Word]) -> int:
     """The last word of the question in a row from a word on."""
-    while step > 0 and found + 1 < len(said) and any(_is_same(word, said[found + 1]) for word in asked):
+    while step > 0 and found + 1 < len(said) and not _is_small(said[found + 1]):
+        if not any(_is_same(word, said[found + 1]) for word in asked):
+            break
         found += 1
     return found
 

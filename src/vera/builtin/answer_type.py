@@ -233,15 +233,17 @@ class Judge:
 
     def _has_another(self, text: str, own: Sequence[float]) -> bool:
         """Whether a sentence has another word in the place of one of the question's, which the text has
-        elsewhere, or tells of something else that only belongs to what is asked about."""
+        elsewhere, or tells of something else that only belongs to what is asked about. A name may be called
+        otherwise: "the ship" under the heading of its name."""
         if text.startswith("-") or self._question.identifiers:
             # What an option or a setting does is told without its name.
             return False
         terms = [term.word for term in self._question.terms]
+        named = {form for name in self._question.names for form in name}
         missing = [
             term.form
             for term, here, told in zip(terms, own, self._told_here, strict=False)
-            if told and here < SYNONYM
+            if told and here < SYNONYM and term.form not in named
         ]
         subjects = [terms[index] for index in self._demand.asked]
         return is_taken(self._question.text, missing, text) or belongs_to_another(

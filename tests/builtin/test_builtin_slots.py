@@ -57,3 +57,8 @@ def test_a_word_that_is_left_out_leaves_its_place_empty(question: str, missing: 
 def test_what_only_says_where_something_is_is_not_spoken_of(asked: str, text: str, another: bool) -> None:
     question = f"When was the {asked} built?"
     assert belongs_to_another(list(words(asked)), question, text) is another
+
+
+def test_words_behind_the_question_have_no_place_in_it() -> None:
+    question = "How long is the Elbe? long rivers"
+    assert not is_taken(question, ["rivers"], "The Elbe is 1094 kilometres long.")

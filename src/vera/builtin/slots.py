@@ -5,6 +5,7 @@ pays": the word of the question is missing, and next to the same neighbour stand
 has not. A word that is only left out leaves its place empty.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -20,6 +21,7 @@ _LEAST_LENGTH = 3
 _ALL_ARTICLES = ARTICLES | words_of("el los las lo il gli i o a os as uma um uno una")
 _BREAKS = frozenset(',;:.()|\t\n"“”„«»‘')
 """Between two words they part them."""
+_ENDS = re.compile(r"[?？](?!.*[?？])", re.DOTALL)
 _HAVING = frozenset(("have", "has", "had"))
 _LINKING = _HAVING | frozenset(("according",))
 """Small words whose neighbours tell nothing: "does the castle have"."""
@@ -49,8 +51,9 @@ _WITHIN = words_of(
 
 
 def is_taken(question: str, missing: Sequence[str], text: str) -> bool:
-    """Whether another word has the place of one of the question's that are `missing` in a text."""
-    asked, said = list(words(question)), list(words(text))
+    """Whether another word has the place of one of the question's that are `missing` in a text. What is
+    behind the question mark, words of the question that a follow-up goes on from, has no place in it."""
+    asked, said = list(words(_ENDS.split(question)[0])), list(words(text))
     for place, word in enumerate(asked):
         if word.form in missing and not _is_of_the_answer(place, asked) and not is_cjk(word.form):
             taken = (_is_other(other, asked) for other in _in_place_of(place, asked, said, text))

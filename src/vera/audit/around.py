@@ -10,7 +10,7 @@ import re
 
 from vera.audit.case import CitedLines
 from vera.audit.checks.set_aside import is_aside
-from vera.audit.disowned import disowned
+from vera.audit.disowned import disowned, line_of
 from vera.text.headings import divider_over
 from vera.text.late_regex import late_regex
 from vera.text.negation import doubtful_turns, is_negative, takes_back
@@ -156,16 +156,7 @@ def _goes_on_in_digits(sentence: str, behind: str) -> bool:
 
 def _is_divided_off(sentence: str, place: CitedLines) -> bool:
     """Whether a row that divides its table sets aside what stands below it."""
-    begins = " ".join(sentence.split())[:_BEGINNING]
-    lines = place.source.lines
-    number = next(
-        (
-            each
-            for each in range(place.first, place.last + 1)
-            if begins in " ".join(line(lines, each).split())
-        ),
-        place.first,
-    )
+    lines, number = place.source.lines, line_of(sentence, place)
     heading = divider_over(lambda each: line(lines, each), number)
     return bool(heading) and is_aside(heading)
 

@@ -67,7 +67,7 @@ def disowned(claim: str, sentence: str, behind: str, place: CitedLines) -> bool:
     if place.evidence.media_type in _DATA:
         return False
     lines = place.source.lines
-    number = _line_of(sentence, place)
+    number = line_of(sentence, place)
     return (
         _is_labelled(claim, sentence)
         or _is_led(lines, number, sentence, place.source.language)
@@ -80,7 +80,7 @@ def disowned(claim: str, sentence: str, behind: str, place: CitedLines) -> bool:
     )
 
 
-def _line_of(sentence: str, place: CitedLines) -> int:
+def line_of(sentence: str, place: CitedLines) -> int:
     """The line of a place in which a sentence begins, its first line where that cannot be told."""
     begins = _beginning(sentence)
     for number in range(place.first, place.last + 1) if place.last > place.first else ():

@@ -167,8 +167,16 @@ def test_a_pdf_of_300_pages_is_read_after_a_page_that_took_much_memory(extractor
     assert len(extractor.extract(make_pdf(*[lines] * 300), "b.pdf").pages) == 300
 
 
+def wait_until_it_reads(extractor: Extractor) -> None:
+    """A worker that dies before it is ready has not died of its document."""
+    deadline = time.monotonic() + 60
+    while not (extractor._pump and extractor._pump._worker and extractor._pump._worker.to_blame):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def next_worker(*old: psutil.Process) -> psutil.Process:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not (new := [worker for worker in workers() if worker not in old]):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -188,10 +196,10 @@ def test_a_document_on_which_two_workers_died_is_given_up_and_the_next_ones_read
         reader = threading.Thread(target=lambda: results.update(extractor.extract_all(items)))
         reader.start()
         first = next_worker()
-        time.sleep(0.5)
+        wait_until_it_reads(extractor)
         first.kill()
         second = next_worker(first)
-        time.sleep(0.5)
+        wait_until_it_reads(extractor)
         second.kill()
         reader.join()
     assert str(results[1]) == "the extractor crashed on this file"

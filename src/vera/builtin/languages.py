@@ -2,10 +2,11 @@
 
 import re
 
+from vera.text.late_regex import late_regex
 from vera.text.stopwords import FRENCH, GERMAN, ITALIAN, PORTUGUESE, SPANISH, stop_words
 
 _OPENINGS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = tuple(
-    (re.compile(rf"^\W*(?:{opening})"), language)
+    (late_regex(rf"^\W*(?:{opening})"), language)
     for opening, language in (
         (
             r"(?:wer|we[mn]|wessen|wie|wo|wann|warum|weshalb|wieso|woher|wohin|wozu|wofür|womit|wodurch|woran|"

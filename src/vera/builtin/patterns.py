@@ -15,7 +15,7 @@ _AMOUNT = rf"(?:{_DIGITS}|{_NUMBER_WORD}|one|a|an|several|few)(?:\s?\(\d+\))?"
 
 
 def _compiled(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+    return late_regex("|".join(alternatives), re.IGNORECASE)
 
 
 _HAN = "\u4e00-\u9fff"

@@ -11,6 +11,7 @@ from vera.audit.source_text import SourceText
 from vera.evidence.citation import find_citations
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
+from vera.text.late_regex import late_regex
 from vera.text.negation import is_negative
 from vera.text.quotation import MIN_WORDS, Quotation, find_quotations
 from vera.text.quote import Located, QuoteIndex, locate
@@ -22,8 +23,8 @@ _TITLE_WORDS = 12
 _PUNCTUATION = "'\"’‘“”.,:;!?()–—-&"
 _SMALL = frozenset({"from", "with", "into", "over", "upon", "versus"})
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
-_FENCE = re.compile(r"^[ \t]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ \t]{0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_TURNS = re.compile(
+_FENCE = late_regex(r"^[ \t]{0,3}(```|~~~)[^\n]*\n.*?(?:^[ \t]{0,3}\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TURNS = late_regex(
     r"(?i)\b(?:not|never|no|none|neither|nor|cannot|\w{2,8}n['’]t|without|unless|except(?:ing|ion|ions)?|if"
     r"|provided|only|until|but|other than|subject to|save (?:for|as|that)|excluding|however|fails?|failed"
     r"|refused?|den(?:y|ies|ied)|rejects?|rejected|prohibited|forbidden|nicht|kein\w{0,2}|nie|niemals|außer"
@@ -33,19 +34,19 @@ _TURNS = re.compile(
 )
 """Words that deny, limit or make an exception, in seven languages."""
 
-_NOT_SAID = re.compile(
+_NOT_SAID = late_regex(
     r"(?i)\b(?:not|never|no|nowhere|none|without|\w{2,8}n['’]t)\b.{0,80}?\b(?:mention|contain|appear|occur|say|said"
     r"|state|include|use|find|found|call|describe|match|hold|read)"
 )
 
 
-_FRAME_ENDS = re.compile(r"[.!?;。！？；\n]\s*|[”»›」』]\s*|\"(?=\s)")
+_FRAME_ENDS = late_regex(r"[.!?;。！？；\n]\s*|[”»›」』]\s*|\"(?=\s)")
 _FRAME_BYTES = 400
 """Before and behind a quotation, where its source says who speaks."""
 
 _OPENING, _CLOSING = "“„‟«‹「『", "”»›」』"
 _ANY_MARK = _OPENING + _CLOSING + "\"'‘’"
-_DENIED_FRAME = re.compile(r"(?i)\b(?:non|mai|não|jamais|pas|nie|niemals|never)\b|[没沒未]")
+_DENIED_FRAME = late_regex(r"(?i)\b(?:non|mai|não|jamais|pas|nie|niemals|never)\b|[没沒未]")
 _NAME = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 
 

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from vera.audit.case import Case, CitedLines, places
 from vera.evidence.finding import Finding
 from vera.text.headings import over
+from vera.text.late_regex import late_regex
 from vera.text.negation import is_negative
 from vera.text.whole_sentences import line
 from vera.text.words import folded, stems
 
-_ASIDE = re.compile(
+_ASIDE = late_regex(
     # untrue
     r"\b(?:myths?|misconceptions?|fictions?|hoax(?:es)?|debunked|rumou?rs?|falsehoods?|disproved|disproven"
     r"|false (?:claims?|statements?)|fake(?:s| news)?|untrue|incorrect|wrong answers?|refuted"

@@ -1,11 +1,12 @@
 """How many attacks of authors who had read no rule are believed: the table in docs/redteam.md.
 
-    python benchmarks/attacks.py [--round first|second] [--family NAME] [--misses]
+    python benchmarks/attacks.py [--round first|second|third] [--family NAME] [--misses]
 
 Each attack and its honest twin is played once, as in `tests/redteam`. The first round was used for repairs
 after it had been played. The second was written beside these repairs, and played before and after them
-without a look at it. Once its attacks have been read and a rule was changed for them, it says nothing more
-about new ones: a third round has to be written then.
+without a look at it; the third was written when they were done, and decided with the second which of them
+stay. Once the attacks of a round have been read and a rule was changed for them, it says nothing more about
+new ones.
 """
 
 import argparse
@@ -44,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--round", choices=["first", "second"], default="second")
+    parser.add_argument("--round", choices=["first", "second", "third"], default="third")
     parser.add_argument("--family")
     parser.add_argument("--misses", action="store_true", help="name those that are believed or refused")
     given = parser.parse_args()

@@ -322,39 +322,10 @@ def test_further_languages(language: str, sentence: str, found: list[str]) -> No
     assert codes(case_of(text, ("later.txt", f"X\n\n{sentence}\n"), line=line, name="law.txt")) == found
 
 
-@pytest.mark.parametrize(
-    ("below", "line", "found"),
-    [
-        ("Clause 7 was suspended in 2020.", RENT, ["superseded"]),
-        ("Clause 7.1 of this Agreement is no longer in force.", RENT, ["superseded"]),
-        ("In clause 7.1, for “1,000” read “1,200”.", RENT, ["superseded"]),
-        ("Correction: The rent is 1,300 euros a month.", RENT, ["superseded"]),
-        ("(Repealed in 2020)", DUE, []),  # the lines are read with it
-        ("Clause 4 was suspended in 2020.", RENT, []),
-        ("Clause 7 was amended in 2020.", RENT, []),
-        ("Clause 7 is suspended when the roof leaks.", RENT, []),
-        ("Clause 7 of the Garage Contract was terminated.", RENT, []),
-        ("In clause 7.1, for “1,100” read “1,200”.", RENT, []),
-        ("For “1,000” read “1,200”.", RENT, []),
-        ("Correction: An earlier version said that the rent is 900 euros a month.", RENT, []),
-        ("Correction: The deposit is 1,300 euros.", RENT, []),
-    ],
-)
-def test_a_document_speaks_of_its_own_clauses(below: str, line: int, found: list[str]) -> None:
-    assert codes(case_of(f"{LEASE}\n{below}\n", line=line)) == found
-
-
 def test_an_amendment_does_not_end_its_own_clauses() -> None:
     text = "Amendment to the Lease\n\n1. Clause 4 is deleted.\n\n4. This amendment is signed twice.\n"
     assert codes(case_of(text, line=5, name="amendment.txt")) == []
     assert codes(case_of("Notice\n\nClause 4 shall read:\nA dog may stay.\n", line=4, name="n.txt")) == []
-
-
-def test_the_heading_of_a_clause_and_the_status_of_a_document() -> None:
-    assert codes(case_of("Clause 4 (repealed)\nA dog may stay.\n", line=2)) == ["superseded"]
-    assert codes(case_of("Clause 4 Cancelled trips\nA dog may stay.\n", line=2)) == []
-    assert codes(case_of("RETRACTED: Dogs\n\nA dog may stay.\n", line=3)) == ["superseded"]
-    assert codes(case_of("Deleted scenes\n\nA dog may stay.\n", line=3)) == []
 
 
 def test_a_number_or_a_version_names_a_document() -> None:

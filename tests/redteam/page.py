@@ -24,7 +24,7 @@ FAMILIES = {
     "injection": "orders to the judge, in each place of a prompt where bytes of somebody else are",
     "judges": "judges that are lazy, constant, echoing, biased, malformed, or know the exam by heart",
     "laundering": "commands that write the words which they seem to find",
-    "limits": "what no rule can know; these get through, and are listed below",
+    "limits": "what no rule knows; these get through, and are listed below",
     "lines": "borders of lines that cut a number or a “not”",
     "lookalike": "domains that look like an official one",
     "numbers": "numbers, units, dates and ranges that are nearly those of the source",

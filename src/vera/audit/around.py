@@ -10,10 +10,10 @@ import re
 
 from vera.audit.case import CitedLines
 from vera.audit.checks.set_aside import is_aside
-from vera.audit.disowned import disowned, line_of
+from vera.audit.leads import disputes, lead_over
 from vera.text.headings import divider_over
 from vera.text.late_regex import late_regex
-from vera.text.negation import doubtful_turns, is_negative, takes_back
+from vera.text.negation import UNTICKED, doubtful_turns, is_negative, takes_back
 from vera.text.quotation import find_quotations
 from vera.text.span import Lines
 from vera.text.whole_sentences import SMALL_WORDS, line
@@ -80,7 +80,7 @@ def taken_back(claim: str, sentence: str, behind: str, place: CitedLines) -> boo
         or _is_divided_off(sentence, place)
         or _begins_above(sentence, place)
         or _runs_through_columns(sentence, place)
-        or disowned(claim, sentence, behind, place)
+        or _is_led(sentence, place)
     )
 
 
@@ -159,6 +159,23 @@ def _is_divided_off(sentence: str, place: CitedLines) -> bool:
     lines, number = place.source.lines, line_of(sentence, place)
     heading = divider_over(lambda each: line(lines, each), number)
     return bool(heading) and is_aside(heading)
+
+
+def _is_led(sentence: str, place: CitedLines) -> bool:
+    """Whether what leads into a sentence of the source denies, limits or disputes it."""
+    if place.evidence.media_type in _DATA:
+        return False
+    return disputes(lead_over(place.source.lines, line_of(sentence, place)))
+
+
+def line_of(sentence: str, place: CitedLines) -> int:
+    """The line of a place in which a sentence begins, its first line where that cannot be told."""
+    begins = " ".join(sentence.lstrip(UNTICKED).split())[:_BEGINNING]
+    for number in range(place.first, place.last + 1) if place.last > place.first else ():
+        text = " ".join(line(place.source.lines, number).split())
+        if text and (begins in text or (len(text) < _BEGINNING and begins.startswith(text))):
+            return number
+    return place.first
 
 
 def _begins_above(sentence: str, place: CitedLines) -> bool:

@@ -1,14 +1,38 @@
-"""What stands over a statement of an answer and is part of what it says: the lead-in of a list that denies or
-limits its items, and the head of a column that gives its cells a unit or sets them aside."""
+"""What stands over a statement and is part of what it says: the lead-in of a list or paragraph that denies,
+limits or disputes what follows, and the head of a column that gives its cells a unit or sets them aside."""
 
 import re
 
 from vera.audit.checkable import has_digit
 from vera.audit.checks.set_aside import is_aside
+from vera.text.headings import is_marked
 from vera.text.late_regex import late_regex
 from vera.text.negation import below, doubtful_turns, is_negative
+from vera.text.sentences import END
+from vera.text.span import Lines
 from vera.text.units import units_in
+from vera.text.whole_sentences import line, runs_on
 from vera.text.words import hedges
+
+REACH = 60
+"""Lines above a line in which its lead may stand."""
+
+_LEAD_LINES = 4
+_ITEM = late_regex(
+    r"\s{0,24}(?:[-*•‣+·]\s|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivxIVX]{2,5})[.)]\s"
+    r"|[一二三四五六七八九十]{1,3}、|[①-⑳])"
+)
+_LEADS = late_regex(r"[:：][\s*_\"'”»)]{0,4}\Z")
+_ALLEGED = late_regex(
+    r"\b(?:alleg\w{1,7}|contend\w{0,2}|claims?(?=:| that)|submits?|submitted|supposedly|rumou?rs?|hoax(?:es)?"
+    r"|legends|wrongly|falsely|mistakenly|disput\w{1,3}|invented|fictitious|behaupte\w{1,3}"
+    r"|angeblich\w{0,2}|tr[äa]g(?:t|en) vor|gerüchte?|erfunden|soutien\w{1,4}|allègue\w{0,2}|prétend\w{0,4}"
+    r"|rumeurs?|inventée?s?|alega\w{0,2}"
+    r"|sostien\w{1,3}|rumores|inventad[oa]s?|afferma|sostengono|dicerie|inventat[oaie]|sustenta\w{0,2}"
+    r"|boatos?)\b|不属?实|诉称|辩称|据称|声称|据传|谣言|传[闻言]|虚构",
+    re.IGNORECASE,
+)
+"""What gives all that follows a colon to somebody who may be wrong."""
 
 _ANYTHING = "it is so as is said"
 _NUMBER = late_regex(r"[<>~≈±+−-]?\s?[0-9][0-9.,'’ \u00a0\u202f]{0,30}")
@@ -16,7 +40,8 @@ _UNIT = late_regex(r"[(\[](?P<bracketed>[^()\[\]]{1,20})[)\]]\s{0,3}\Z|\b(?:in|e
 _TURNING = late_regex(
     r"\b(?:if|unless|except|excluding|only|without|forbid\w{0,5}|prohibit\w{0,4}|banned|refus\w{1,4}|reject\w{0,4}"
     r"|false|wrong|untrue|myths?|falls|wenn|sofern|nur|außer|ohne|kein\w{0,2}|nicht|verboten\w{0,2}|untersagt|falsch"
-    r"|abgelehnt\w{0,2}|si|sauf|seulement|sans|ne|pas|interdit\w{0,2}|faux|refusée?s?|rejetée?s?"
+    r"|abgelehnt\w{0,2}|si(?= (?:l[aeo]s?|el|une?|una|vous|on|hay|se|es|est)\b| l['’])|sauf|seulement|sans|ne"
+    r"|pas|interdit\w{0,2}|faux|refusée?s?|rejetée?s?"
     r"|salvo|excepto|solo|sólo|sin|no|prohibid[oa]s?|fals[oa]s?|rechazad[oa]s?"
     r"|exceto|apenas|somente|só|sem|não|proibid[oa]s?|recusad[oa]s?|rejeitad[oa]s?"
     r"|tranne|soltanto|senza|non|vietat[oaie]|rifiutat[oaie]|respint[oaie])\b|[不没非勿]|禁止|除了|如果|只有",
@@ -31,6 +56,39 @@ def turns_items(lead: str) -> bool:
     return (
         state == "head" or is_negative(lead) or is_aside(lead) or bool(hedges(lead) or _TURNING.search(lead))
     )
+
+
+def disputes(lead: str) -> bool:
+    """Whether the lead of lines of a source leaves open whether that source means them."""
+    return is_negative(lead) or is_aside(lead) or _ALLEGED.search(lead) is not None
+
+
+def lead_over(lines: Lines, number: int) -> str:
+    """What leads into a line, up to the colon at its end: over its paragraph, or over the list that it is an
+    item of, or that it belongs to an item of; '' for nothing. Lines count from 1."""
+    here = line(lines, number)
+    in_list = _ITEM.match(here) is not None or here[:1].isspace()
+    has_gap = False
+    for above in range(number - 1, max(0, number - 1 - REACH), -1):
+        text = line(lines, above)
+        if is_marked(text):
+            break
+        if not text.strip():
+            has_gap = True
+        elif _LEADS.search(text):
+            return _whole(lines, above)
+        elif has_gap and not (in_list and (_ITEM.match(text) or text[:1].isspace())):
+            break
+    return ""
+
+
+def _whole(lines: Lines, last: int) -> str:
+    """The sentence that ends with a line."""
+    first = last
+    while first > 1 and last - first < _LEAD_LINES and runs_on(line(lines, first - 1), line(lines, first)):
+        first -= 1
+    said = " ".join(line(lines, number).strip() for number in range(first, last + 1))
+    return [said[start:] for start in (0, *(end.end() for end in END.finditer(said[:-1])))][-1]
 
 
 def headed(head: str, cell: str) -> str:

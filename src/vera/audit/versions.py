@@ -1,4 +1,4 @@
-"""Whether another file of the folder, or the cited one elsewhere, says that cited lines no longer hold.
+"""Whether another file of the folder says that cited lines no longer hold as they stand.
 
 A file can say of a document, or of a numbered clause of it, that it replaces it. It is believed about nothing
 but what it names: by file name, by title, or by the clause of a document that it names. What says less (all
@@ -7,7 +7,7 @@ file that the cited one replaces in turn) and a later year, version or date alon
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -15,7 +15,6 @@ import msgspec
 
 from vera.audit.case import Case, CitedLines
 from vera.audit.checks.set_aside import is_aside
-from vera.audit.own_versions import said_of_own
 from vera.audit.source_text import SourceText
 from vera.audit.version_names import (
     KINDS,
@@ -28,7 +27,6 @@ from vera.audit.version_names import (
     parted,
 )
 from vera.events import Evidence
-from vera.evidence.corrections import corrected, differs, takes_out
 from vera.evidence.superseding import (
     MAX_CHARACTERS,
     Statement,
@@ -67,11 +65,6 @@ _CHINESE_NUMBERED = late_regex(
     r"\s{0,12}(?:#{1,6}\s)?[*_]{0,2}第(?P<number>[一二三四五六七八九十百零〇两\d]{1,7})[条條](?!第)"
 )
 _SUB = late_regex(r"\s{0,12}\((?P<number>\d{1,3}|[a-z])\)\s")
-_THIS = late_regex(
-    r"(?i)\b(?:this|these|the present|note|diese[rsmn]?|vorliegende\w?|hinweis|cet?|cette|ces|présente?s?"
-    r"|est[aeo]s?"
-    r"|presentes?|quest[oaie]|dest[ae]s?|nest[ae]s?)\b|[本此该]"
-)
 _HEAD = 600
 """Characters of a text in which it says what it is."""
 
@@ -110,6 +103,7 @@ _FILLER = word_set(
     o os as do da dos das no na nos nas ao aos aplicacao vigencia eficacia texto ano anterior antigo antiga
     janeiro fevereiro marco maio junho julho setembro outubro dezembro"""
 )
+_HAN, _AROUND = late_regex(r"([一-鿿])"), r" \1 "
 _HAN_FILLER = late_regex(
     r"年|月|日|的|之|中|原|旧|版本?|文件|全文|同时|公布|发布|印发|制定|施行|实施|修订|于|由|本市?|我[校院司]|[号第有关上述该]|\W"
 )
@@ -136,7 +130,7 @@ class Superseding(msgspec.Struct, frozen=True, kw_only=True):
 
 def superseding(case: Case, place: CitedLines) -> tuple[Superseding, ...]:
     """What the files that were looked at say of a place, what is explicit first; at most MAX_FOUND."""
-    found = {(own.evidence, own.first): own for own in _own(place)}
+    found: dict[tuple[str, int], Superseding] = {}
     for seen in case.versions:
         cited, other = case.evidence.get(seen.cited), case.evidence.get(seen.evidence)
         text = case.sources.get(other.text.sha256) if other else None
@@ -193,7 +187,7 @@ class Pair:
         circular = bool(found) and self._turned()
         for statement, thing, kind, firm in found:
             explicit = firm and statement.firm and not circular and not self._is_aside(statement)
-            if statement.wording is not None and not takes_out(statement.wording, span):
+            if statement.wording is not None and not _takes_out(statement.wording, span):
                 told = True
                 continue
             if thing.clauses:
@@ -211,18 +205,6 @@ class Pair:
                 kind, explicit = "part", False
             told = True
             yield self._saying(statement, kind, explicit and kind in ("clause", "document"))
-        if not circular and self._is_about(stated(self._other_text.text[:MAX_CHARACTERS])):
-            for number, sentence in corrected(self._other_text.text[:MAX_CHARACTERS]):
-                if differs(sentence, span):
-                    told = True
-                    yield Superseding(
-                        evidence=self._other.id,
-                        first=number,
-                        last=number,
-                        kind="clause",
-                        explicit=True,
-                        text=sentence[:400],
-                    )
         if not told and not by_clause and is_later(self._cited, self._other):
             first = next((n for n in range(1, _HEAD_LINES) if self._line(n).strip()), 1)
             yield Superseding(
@@ -412,12 +394,6 @@ class Pair:
         """Whether a thing looks like a document's name and nothing more."""
         return bool(_FILE.fullmatch(thing.words.strip())) or len(tokens(thing.words)) <= 4
 
-    def means_own(self, words: str) -> bool:
-        """Whether words can mean the cited document, within it: none, "this Agreement", its name."""
-        words = _THIS.sub(" ", words)
-        kind = self._kind(Thing(words=words))
-        return self._is_short(words) or (kind is not None and kind[0] == "document")
-
     def _is_short(self, words: str) -> bool:
         """Whether words can mean the document that the file is about: none, "the Agreement"."""
         known = {word for name in self._names for word in tokens(name)} | KINDS
@@ -438,54 +414,34 @@ class Pair:
         return line(lines, number) if number <= len(lines) else ""
 
 
-def _own(place: CitedLines) -> Iterator[Superseding]:
-    """What a document says of cited lines in it."""
-    evidence, plain = place.evidence, place.plain
-    if evidence.tier != "captured" or evidence.lead:
-        return
-    said = stated(plain.source.text[:MAX_CHARACTERS])
-    telling = frozenset(number for each in said for number in range(each.first, each.last + 1))
-    clauses = clauses_of(plain, telling)
-    pair = Pair(evidence, plain.source, evidence, plain.source)
-    for own in said_of_own(
-        plain,
-        said,
-        clauses,
-        fits=lambda named, cited: bool(cited) and _fits(named, cited) == "yes",
-        is_own=pair.means_own,
-        is_head=lambda text: bool(_own_number(text)),
-    ):
-        yield Superseding(
-            evidence=evidence.id,
-            first=own.first,
-            last=own.last,
-            kind="document" if own.whole else "clause",
-            explicit=True,
-            text=own.text[:400],
-        )
-
-
 @lru_cache(maxsize=64)
 def stated(text: str) -> tuple[Statement, ...]:
     """What a text says of this kind (`vera.evidence.superseding`), kept for the next look at it."""
     return tuple(statements(text))
 
 
-def clauses_of(place: CitedLines, telling: Container[int] = ()) -> tuple[str, ...]:
-    """The numbers of the clauses in which cited lines stand: 7.2 is in 7, too; () for none. `telling`: lines
-    that say something of a clause, and begin none."""
+def clauses_of(place: CitedLines) -> tuple[str, ...]:
+    """The numbers of the clauses in which cited lines stand: 7.2 is in 7, too; () for none."""
     lines = place.source.lines
-    numbers = (number for number in range(place.first, place.last + 1) if number not in telling)
-    found = [own for number in numbers if (own := _clause_at(lines, number))]
+    found = [own for number in range(place.first, place.last + 1) if (own := _clause_at(lines, number))]
     if not found or not _own_number(line(lines, place.first)):
         for number in range(place.first - 1, max(0, place.first - _REACH), -1):
             if above := _clause_at(lines, number):
-                if number in telling:
-                    break
                 sub = _SUB.match(line(lines, place.first))
                 found.insert(0, f"{above}.{sub['number']}" if sub else above)
                 break
     return tuple(dict.fromkeys(found))
+
+
+def _takes_out(wording: tuple[str, str], span: str) -> bool:
+    """Whether lines have the words that are taken out, and not those that are put there."""
+    old, new, said = map(_spaced, (*wording, span))
+    return old.strip() != "" and old in said and not (old in new and new in said)
+
+
+def _spaced(text: str) -> str:
+    """Its words with a space around each, and of Chinese each character."""
+    return f" {' '.join(tokens(_HAN.sub(_AROUND, text)))} "
 
 
 def _clause_at(lines: Lines, number: int) -> str:

@@ -36,7 +36,6 @@ from vera.evidence.superseding_words import (
     PAST,
     PUTS,
     QUOTED,
-    REPLACES,
     ROMANCE_BE,
     ROMANCE_CHANGED,
     ROMANCE_ENDED,
@@ -69,16 +68,14 @@ class Thing(msgspec.Struct, frozen=True, kw_only=True):
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """A sentence of lines `first` to `last`. `replaces`: it replaces or ends what it names, rather than
-    amends it; `ends`: without anything in its place. `wording`: the words that it takes out and those that it
-    puts there. `firm`: it says so plainly. `heads`: it is the heading of an amendment, and says what the
-    document as a whole amends."""
+    amends it. `wording`: the words that it takes out and those that it puts there. `firm`: it says so
+    plainly. `heads`: it is the heading of an amendment, and says what the document as a whole amends."""
 
     first: int
     last: int
     text: str
     things: tuple[Thing, ...]
     wording: tuple[str, str] | None = None
-    ends: bool = False
     replaces: bool = True
     firm: bool = True
     heads: bool = False
@@ -225,8 +222,6 @@ _NEXT_CLAUSE = late_regex(
 _PERFECT = late_regex(r"(?i)(?:ha|han|hanno)\s(?!sido|stat)")
 _REFLEXIVE = late_regex(r"(?i)\b(?:se|si)\s+\Z")
 
-_CHINESE_REPLACES = frozenset(("取代", "代替", "替代"))
-
 _CHINESE_DIGITS = "零一二三四五六七八九"
 _CHINESE_STOP = late_regex(r"[，,：:；;。（）()]")
 _HAN = late_regex(r"[一-鿿]")
@@ -334,7 +329,6 @@ class _Said(NamedTuple):
     things: tuple[Thing, ...]
     replaces: bool
     firm: bool
-    ends: bool = False
     heads: bool = False
     wording: tuple[str, str] | None = None
 
@@ -408,8 +402,7 @@ def _told(sentence: str, match: re.Match[str], things: list[Thing], replaces: bo
     negated = _NEGATED.search(_own_clause(sentence, match))
     if things and not negated:
         plain = not (hedges(around) or _UNSURE.search(around) or _LIMITED.search(sentence))
-        ends = replaces and not REPLACES.search(sentence)
-        yield _Said(tuple(things), replaces=replaces, firm=plain, ends=ends)
+        yield _Said(tuple(things), replaces=replaces, firm=plain)
 
 
 def _in_chinese(sentence: str) -> Iterator[_Said]:
@@ -426,8 +419,7 @@ def _in_chinese(sentence: str) -> Iterator[_Said]:
         named = behind if takes and behind and behind[0] != "的" else CHINESE_LEADS.sub("", lead)
         if things := _things(named):
             firm = not CHINESE_UNSURE.search(sentence)
-            ends = match["ends"] is not None and match[0] not in _CHINESE_REPLACES
-            yield _Said(tuple(things), replaces=match["ends"] is not None, firm=firm, ends=ends)
+            yield _Said(tuple(things), replaces=match["ends"] is not None, firm=firm)
 
 
 def _worded(sentence: str) -> Iterator[_Said]:

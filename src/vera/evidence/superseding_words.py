@@ -97,20 +97,6 @@ CHINESE_TRAILS = late_regex(
     r"|宣布)+\Z"
 )
 
-GONE = (
-    r"(?:(?:(?:is|was|were|are|has been|have been|now) )?(?:repealed|revoked|rescinded|annulled|abolished"
-    r"|withdrawn|retracted|suspended|deleted|cancell?ed|superseded|void|expired|lapsed|abrogated)"
-    r"|no longer in force|not in force any ?more"
-    r"|aufgehoben|weggefallen|gestrichen|widerrufen|zurückgezogen|zurückgenommen|ausgesetzt|entfallen"
-    r"|außer kraft(?: getreten)?|nicht mehr in kraft"
-    r"|abrogée?s?|annulée?s?|supprimée?s?|révoquée?s?|retirée?s?|rétractée?s?|suspendue?s?|plus en vigueur"
-    r"|derogad[oa]s?|anulad[oa]s?|suprimid[oa]s?|revocad[oa]s?|retirad[oa]s?|suspendid[oa]s?|sin efecto"
-    r"|revogad[oa]s?|suspens[oa]s?|cancelad[oa]s?|sem efeito"
-    r"|abrogat[oaie]|annullat[oaie]|soppress[oaie]|revocat[oaie]|sospes[oaie]|ritirat[oaie]|ritrattat[oaie]"
-    r"|已?(?:被)?(?:废止|失效|作废|撤销|撤回|删除|删去|停止执行|暂停执行|廢止)|不再(?:有效|适用))"
-)
-"""Participles of an end, as a remark beside a clause has them: "(Repealed by Act 18)"."""
-
 CORRECTS = (
     r"correction|corrections|corrigend(?:um|a)|errat(?:um|a)|berichtigung\w{0,2}|korrektur\w{0,2}"
     r"|richtigstellung\w{0,2}|druckfehler\w{0,12}|rectificatif|rectification|correctif|corrección"
@@ -123,46 +109,6 @@ AMENDMENT = (
     r"amendment|addendum|variation|modification|nachtrag|änderung\w{0,14}|ergänzung\w{0,14}|zusatz\w{0,14}"
     r"|avenant|modificación|enmienda|adenda|modifica|emendamento|alteração|emenda|aditamento"
 )
-AMENDING = late_regex(
-    r"(?i)amend|addend|änder|nachtrag|ergänz|modif|avenant|enmiend|adenda|emend|alteraç|aditament|repeal"
-    r"|revoc"
-    r"|revog|aufheb|abrog|derog|errat|corrig|bericht|修正|修订|修改|废止"
-)
-"""What the head of a text has that changes another one: the clauses it names are those of the other."""
-
-CORRECTION = late_regex(
-    rf"(?i)\A[\s#*_>(\[-]{{0,8}}(?:{CORRECTS})(?:(?:\s|,\s)(?:of|to|vom|zu|zum|zur|du|de|del|di|do|da"
-    rf"|della)?\s?"
-    r"[^:.]{0,60})?[*_)\]]{0,3}\s{0,2}(?:[:：.—–]|\Z)"
-)
-"""The label of a correction, or a heading over some."""
-
-_BY = (
-    r"(?=\s?[)\]）】]|[\s,;:]{1,3}(?:\d|(?:by|in|on|from|since|with|as|durch|am|seit|vom|zum|mit|ab|par|le|en"
-    r"|depuis"
-    r"|por|el|desde|con|dal|dalla|dall|nel|il|pel[oa]|em|da|a)\b))"
-)
-"""How a remark goes on behind the participle: not at all, or with who or when."""
-
-REMARK = late_regex(
-    rf"(?i)\A\W{{0,6}}[(\[（【]\s?(?:\d{{4}}年[\d月日]{{0,6}})?{GONE}{_BY}[^()\[\]（）【】]{{0,160}}[)\]）】]\W{{0,3}}\Z"
-)
-"""A line that is nothing but a bracket with an end in it."""
-
-MARKED_HEAD = late_regex(
-    rf"(?i)[(\[（【]\s?(?:\d{{4}}年[\d月日]{{0,6}})?{GONE}{_BY}|(?:\s?[,:–—]|\s-)\s{GONE}\W{{0,3}}\Z"
-    r"|(?<!\w)(?:no longer in force|nicht mehr in kraft|außer kraft|plus en vigueur|ya no está en vigor"
-    r"|não está (?:mais )?em vigor|non (?:è )?più in vigore)(?!\w)|已(?:废止|失效|作废)"
-)
-"""In the heading of a clause what says that it has ended."""
-
-STATUS = late_regex(
-    rf"(?i)\A[\s#*_\[(（【-]{{0,8}}(?:status|stand|statut|estado|stato|状态)?\s?[:：]?\s?{GONE}"
-    r"(?:[*_)\]）】]{0,4}\s{0,2}\Z|\s?[:：—–]\s|\s(?:article|paper|version|on|by|in|am|durch|le|el|il|em|por"
-    r"|par|da)\s)"
-)
-"""In the first lines of a document, its own status: "Retracted: Zinc and cough", "WITHDRAWN"."""
-
 ADJUNCT = late_regex(
     r"(?i)(?:por tiempo (?:indefinido|indeterminado)|por tempo indeterminado|a tempo indeterminato"
     r"|temporalmente"
@@ -201,11 +147,6 @@ WORDED_CUT = late_regex(
     r"|donde|la palabra|las palabras|la parola|le parole|onde|a palavra|as palavras|statt|au lieu|instead"
     r"|,)|将|中的?"
 )
-
-REPLACES = late_regex(
-    r"(?i)replac|supersed|ersetzt|neu gefasst|abgelöst|remplac|sustitu|reemplaz|sostitu|substitu|fassung"
-)
-"""What puts something in the place of what it ends."""
 
 _BEGINNINGS = word_set(
     """repl supe canc repe revo resc annu with obso supp plac susp retr abol quas over inva abro dele stru

@@ -1,4 +1,4 @@
-"""What stands around a number and turns it into another value: a bound, a sign, an era, a half.
+"""What stands around a number and turns it into another value: a bound, a minus, an era, the rest of it.
 
 Closed classes of words of the languages that are read (English, German, French, Spanish, Italian, Portuguese,
 Chinese). They are read beside a number that is already found, and nothing is read into it that is not there.
@@ -87,41 +87,22 @@ DOWNWARDS = late_regex(
 )
 """Words that say by themselves that a value is below zero, or goes down."""
 
-_HALF_BEFORE = late_regex(
-    r"(?i)(?<!\w)(?:(?P<half>half|halb(?:e[rnsm]?)?|demi|medi[oa]|mezz[oa]|mei[oa])(?:\spast|\safter)?"
-    r"|(?P<quarter>(?:a\s)?quarter(?:\s(?:past|to|of|after))?|viertel(?:\s(?:nach|vor))?|dreiviertel))"
-    r"[\s-](?:of\s)?(?:an?\s|une?\s)?\Z"
-)
-_HALF_BEHIND = late_regex(
-    r"(?i)(?:个|\s[^\W\d_]{1,12})?(?:\s(?:and|und|et|y|e)\s(?:an?\s|une?\s|ein\w{0,2}\s)?"
-    r"(?:(?P<half>half|halb\w{0,2}|demie?|medi[oa]|mezz[oa]|mei[oa])|(?P<quarter>quarter|quart|cuarto"
-    r"|quarto))(?!\w)|(?P<han>半))"
-)
-_TIMES = late_regex(
-    r"(?i)[\s-]?(?:(?P<times>times|fold|fois|mal|veces|volte|vezes)(?!\w)|(?P<percent>%|percent\b"
-    r"|per cent\b|prozent\b"
-    r"|pour cent\b|por ciento\b|por cento\b|per cento\b)|(?P<han>[倍成折]))"
-)
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _TAIL = late_regex(
     r"[½⅓⅔¼¾⅕-⅞⅐⅑⅒]|(?<=10)(?:\^|\*\*)?(?P<power>⁻?[⁰¹²³⁴-⁹]{1,3}|(?<=[\^*])-?[0-9]{1,3})"
     r"|(?P<letter>[a-fA-F])(?![^\W_])"
 )
-_SIGN_BEHIND = late_regex(r"(?P<plus>\+)(?!\w)|(?P<minus>[-−])(?=[\s.,;)]|\Z)(?!\s[0-9])")
 
 
 class Dress(NamedTuple):
     """What stands at a number: the side on which values are meant (`above`, `below`), its era (`before`,
-    `after`), whether it is below zero, a half or a quarter at it, what it multiplies or shares by, what
-    sticks to it (the rest of a fraction, an exponent, the letter of a clause), and a sign behind it."""
+    `after`), whether it is below zero, and what sticks to it (the rest of a fraction, an exponent, the letter
+    of a clause)."""
 
     bound: str = ""
     era: str = ""
     minus: bool = False
-    part: str = ""
-    measure: str = ""
     tail: str = ""
-    sign: str = ""
 
 
 def dress(text: str, start: int, digits_end: int, end: int) -> Dress:
@@ -131,10 +112,7 @@ def dress(text: str, start: int, digits_end: int, end: int) -> Dress:
         bound=_side(_BOUND_BEFORE.search(before)) or _side(_BOUND_BEHIND.match(behind)),
         era=_one(_ERA_BEHIND.match(behind)) or _one(_ERA_BEFORE.search(before)),
         minus=bool(_MINUS.search(before)),
-        part=_one(_HALF_BEFORE.search(before)) or _one(_HALF_BEHIND.match(behind)),
-        measure=_measure(_TIMES.match(text, digits_end)),
         tail=_tail(_TAIL.match(text, digits_end)),
-        sign=_one(_SIGN_BEHIND.match(text, digits_end)),
     )
 
 
@@ -146,15 +124,7 @@ def _side(match: re.Match[str] | None) -> str:
 
 def _one(match: re.Match[str] | None) -> str:
     """The name of the group that matched."""
-    group = match.lastgroup if match else None
-    return "half" if group == "han" else group or ""
-
-
-def _measure(match: re.Match[str] | None) -> str:
-    if match is None:
-        return ""
-    han = match["han"] or ""
-    return {"倍": "times", "成": "tenths", "折": "off"}.get(han, match.lastgroup or "")
+    return (match.lastgroup or "") if match else ""
 
 
 def _tail(match: re.Match[str] | None) -> str:

@@ -1,4 +1,4 @@
-"""Cited lines of which another file of the folder, or their own further on, says that they no longer hold."""
+"""Cited lines of which another file of the folder says that they no longer hold."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,10 @@ _SAYS = {
 
 
 def superseded(case: Case) -> Iterator[Finding]:
-    """`superseded` (soft; the lines decide nothing any more) where a file, or the cited one elsewhere,
-    explicitly ends or replaces what a claim cites, `maybe_superseded` (soft, a hint) where it says less, or
-    only has a later name or date."""
+    """`superseded` (soft; the lines decide nothing any more) where a file explicitly replaces what a claim
+    cites, `maybe_superseded` (soft, a hint) where it says less, or only has a later name or date."""
+    if not case.versions:
+        return
     for claim in case.claims:
         if claim.form == "absence":
             continue

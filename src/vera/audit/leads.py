@@ -25,11 +25,12 @@ _ITEM = late_regex(
 _LEADS = late_regex(r"[:：][\s*_\"'”»)]{0,4}\Z")
 _ALLEGED = late_regex(
     r"\b(?:alleg\w{1,7}|contend\w{0,2}|claims?(?=:| that)|submits?|submitted|supposedly|rumou?rs?|hoax(?:es)?"
-    r"|legends|wrongly|falsely|mistakenly|disput\w{1,3}|invented|fictitious|behaupte\w{1,3}"
-    r"|angeblich\w{0,2}|tr[äa]g(?:t|en) vor|gerüchte?|erfunden|soutien\w{1,4}|allègue\w{0,2}|prétend\w{0,4}"
-    r"|rumeurs?|inventée?s?|alega\w{0,2}"
-    r"|sostien\w{1,3}|rumores|inventad[oa]s?|afferma|sostengono|dicerie|inventat[oaie]|sustenta\w{0,2}"
-    r"|boatos?)\b|不属?实|诉称|辩称|据称|声称|据传|谣言|传[闻言]|虚构",
+    r"|legends|wrongly|falsely|mistakenly|disput\w{1,3}|false|untrue|incorrect|invented|made[- ]up|fictitious"
+    r"|fictional|imaginary|behaupte\w{1,3}|angeblich\w{0,2}|tr[äa]g(?:t|en) vor|gerüchte?|erfunden\w{0,2}"
+    r"|falsch\w{0,2}|unwahr\w{0,2}|soutien\w{1,4}|allègue\w{0,2}|prétend\w{0,4}|rumeurs?|inventée?s?|fausses?"
+    r"|faux|imaginaires?|fictifs?|fictives?|alega\w{0,2}|sostien\w{1,3}|rumores|inventad[oa]s?|fals[oaie]s?"
+    r"|ficticios?|ficticias?|afferma|sostengono|dicerie|inventat[oaie]|fittizi[ae]?|sustenta\w{0,2}|boatos?"
+    r"|fictíci[oa]s?)\b|不属?实|诉称|辩称|据称|声称|据传|谣言|传[闻言]|虚[构假]|捏造|编造",
     re.IGNORECASE,
 )
 """What gives all that follows a colon to somebody who may be wrong."""
@@ -64,10 +65,11 @@ def disputes(lead: str) -> bool:
 
 
 def lead_over(lines: Lines, number: int) -> str:
-    """What leads into a line, up to the colon at its end: over its paragraph, or over the list that it is an
-    item of, or that it belongs to an item of; '' for nothing. Lines count from 1."""
+    """What leads into a line: the sentence with a colon at its end over its paragraph, or the last one over
+    the list that it is an item of; '' for nothing. Lines count from 1."""
     here = line(lines, number)
-    in_list = _ITEM.match(here) is not None or here[:1].isspace()
+    is_item = _ITEM.match(here) is not None
+    in_list = is_item or here[:1].isspace()
     has_gap = False
     for above in range(number - 1, max(0, number - 1 - REACH), -1):
         text = line(lines, above)
@@ -77,9 +79,23 @@ def lead_over(lines: Lines, number: int) -> str:
             has_gap = True
         elif _LEADS.search(text):
             return _whole(lines, above)
-        elif has_gap and not (in_list and (_ITEM.match(text) or text[:1].isspace())):
+        elif in_list and (_ITEM.match(text) or text[:1].isspace()):
+            has_gap = False
+        elif has_gap:
             break
+        elif is_item and not _continues_item(lines, above):
+            return _whole(lines, above)
     return ""
+
+
+def _continues_item(lines: Lines, number: int) -> bool:
+    """Whether a line without a mark goes on the item above it."""
+    for above in range(number - 1, max(0, number - 1 - _LEAD_LINES), -1):
+        if not runs_on(line(lines, above), line(lines, above + 1)):
+            return False
+        if _ITEM.match(line(lines, above)):
+            return True
+    return False
 
 
 def _whole(lines: Lines, last: int) -> str:

@@ -26,6 +26,7 @@ CONTEXT = 8192
 """What the model was trained for."""
 
 
+@pytest.mark.timeout(900)  # a minute on a usual machine, five on a slow and busy one
 @pytest.mark.needs("smollm2")
 def test_smollm2_fails_its_exam_and_makes_no_false_thesis_true(
     tmp_path: Path, measured: Callable[[str, object], None]

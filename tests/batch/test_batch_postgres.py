@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from support import postgres
@@ -13,6 +14,7 @@ from support.postgres import PASSWORD, Server
 from support.sleeping import Heard, manifest_of, sleep, sleeping_task
 from vera.batch.engine import Attempt
 from vera.batch.errors import BatchError
+from vera.batch.postgres_notices import BEGINS
 from vera.batch.records import Ended, Manifest
 from vera.batch.runs import Runs
 from vera.batch.task import BatchTask
@@ -425,6 +427,41 @@ def test_who_waits_hears_what_the_workers_do(url: str, runs: Runs) -> None:
     assert sorted(text for text, end, now in heard.ends if now.state == "done") == sorted(
         task.text for task in tasks
     )
+
+
+def test_a_result_is_told_with_its_record_and_one_too_long_for_a_notice_by_its_task(
+    url: str, runs: Runs
+) -> None:
+    from vera.batch.postgres import open_postgres
+    from vera.batch.postgres_notices import result_of
+
+    async def with_long_status(task: BatchTask, attempt: Attempt) -> Manifest:
+        made = await sleep(task, attempt)
+        return msgspec.structs.replace(made, status="ä" * 5000) if "long" in task.text else made
+
+    tasks = [sleeping_task("sleep 0 #short"), sleeping_task("sleep 0 #long")]
+    told: list[str] = []
+
+    async def whole() -> None:
+        async with open_postgres(url, runs, Heard()) as engine, asyncio.timeout(60):
+            moves = engine.moves()
+            assert await anext(moves) == ""
+            await engine.submit(tasks)
+            working = asyncio.create_task(engine.work(with_long_status, slots=1, limits={}, drain=True))
+            while len(told) < 2:
+                notice = await anext(moves)
+                assert notice is not None
+                if not notice.startswith(BEGINS):
+                    told.append(notice)
+            await working
+            await moves.aclose()
+
+    asyncio.run(whole())
+    short, long = (task.id for task in tasks)
+    (result,) = (found for notice in told if (found := result_of(notice)) is not None)
+    assert result == runs.history(short).commit
+    assert long in told
+    assert result_of("=no record") is None
 
 
 def test_a_worker_that_came_too_late_lets_the_others_look_first_and_takes_what_they_cannot(

@@ -141,8 +141,8 @@ class PostgresEngine:
                 await asyncio.sleep(AGAIN_SECONDS)
 
     async def moves(self) -> AsyncGenerator[str | None, None]:
-        """The ids of tasks that have ended, or with BEGINS in front that begin, as it happens; '' when all
-        should be looked at, and None while the database is away."""
+        """What is told on MOVED as it happens; '' when all tasks should be looked at, and None while the
+        database is away."""
         told = notices(self._cluster.address, MOVED, LEASE_SECONDS / RENEWALS)
         async with contextlib.aclosing(told) as moves:
             async for task in moves:

@@ -1,7 +1,7 @@
 """What the members of a cluster tell each other at once, over LISTEN and NOTIFY of Postgres.
 
-A notice says only that it is worth a look. Each member looks now and then all the same, so a lost one costs
-time and nothing else.
+A notice says that it is worth a look, or what the result of a task is. Each member looks now and then all the
+same, so a lost one costs time and nothing else.
 """
 
 import asyncio
@@ -9,7 +9,10 @@ import contextlib
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from vera.batch.postgres_url import Address
+from vera.batch.records import Commit
 from vera.batch.trouble import database_errors
 
 if TYPE_CHECKING:
@@ -18,10 +21,30 @@ if TYPE_CHECKING:
 QUEUED = "vera_queued"
 """The channel on which it is told that tasks wait."""
 MOVED = "vera_moved"
-"""The channel on which the id of a task is told that has ended, or with BEGINS in front that begins."""
+"""The channel on which the id of a task is told that has ended, or with BEGINS in front that begins. A result
+is told as `result_notice` writes it."""
 BEGINS = "+"
+RESULT = "="
+MAX_BYTES = 7000
+"""Postgres sends a notice of fewer than 8000 bytes."""
 AGAIN_SECONDS = 1.0
 """Between two tries to reach the database."""
+
+
+def result_notice(commit: Commit) -> str:
+    """What is told of a result: RESULT and its record, or the id of the task alone where that is too long."""
+    said = RESULT + msgspec.json.encode(commit).decode()
+    return said if len(said.encode()) <= MAX_BYTES else commit.task
+
+
+def result_of(notice: str) -> Commit | None:
+    """The result that a notice tells; None for one that says only that a look is worth it."""
+    if not notice.startswith(RESULT):
+        return None
+    try:
+        return msgspec.json.decode(notice.removeprefix(RESULT), type=Commit)
+    except ValueError:
+        return None
 
 
 async def tell(connection: "AsyncConnection[Any]", channel: str, text: str = "") -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from vera.attestation.objects import canonical, digest
-from vera.batch.postgres_notices import BEGINS, MOVED, QUEUED
+from vera.batch.postgres_notices import BEGINS, MOVED, QUEUED, result_notice
 from vera.batch.postgres_queue import ACTIVE, KIND, TAKE_FIRST, Job
 from vera.batch.records import Begun, Commit, Ended, History, Manifest, Mark, Outcome
 from vera.batch.task import BatchTask, said_of
@@ -261,7 +261,9 @@ with won as (
         reason = %(reason)s, exit_code = %(exit_code)s, session = %(session)s, spent = %(spent)s
     from winner where task = %(task)s and number = %(attempt)s and outcome is null returning task
 )
-select attempt, (select pg_notify(%(channel)s, task) from over) from winner
+select attempt, (
+    select pg_notify(%(channel)s, case when winner.attempt = %(attempt)s then %(told)s else task end) from over
+) from winner
 """
 
 
@@ -277,6 +279,7 @@ async def commit(connection: "Connection", manifest: Manifest) -> int:
         "session": manifest.session,
         "spent": canonical(dict(manifest.spent)).decode(),
         "channel": MOVED,
+        "told": result_notice(commit_of(manifest)),
     }
     for _ in range(2):  # a statement does not see the row of another one that committed beside it
         row = await (await connection.execute(cast("Any", _COMMIT), values)).fetchone()

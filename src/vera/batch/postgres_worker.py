@@ -44,7 +44,7 @@ CLOSING_SECONDS = 10.0
 UNREADY_SECONDS = 30.0
 """How long a task waits that could not be run yet, and this worker before it asks that endpoint again."""
 MAX_UNREADY = 5
-LATE_SECONDS = 0.01
+LATE_SECONDS = 0.03
 """How much later than others a worker looks at what was queued that came too late for it the last time. Else
 all that are free wake at one moment, to let one have it."""
 LEASE_OVER = "its worker could not renew its lease"

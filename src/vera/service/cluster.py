@@ -17,10 +17,10 @@ import msgspec
 from vera.batch.cancelling import end_tasks
 from vera.batch.errors import BatchError
 from vera.batch.postgres import PostgresEngine, open_postgres
-from vera.batch.postgres_notices import BEGINS
+from vera.batch.postgres_notices import BEGINS, result_of
 from vera.batch.postgres_records import Known
 from vera.batch.postgres_running import Access, silent
-from vera.batch.records import History
+from vera.batch.records import Commit, History
 from vera.batch.runs import Runs
 from vera.batch.status import Standing, standing
 from vera.batch.task import BatchTask
@@ -180,16 +180,25 @@ class Cluster:
         """Look at once at what the workers tell."""
         assert self._engine is not None
         async with contextlib.aclosing(self._engine.moves()) as moves:
-            async for task in moves:
-                if task is None:
+            async for told in moves:
+                if told is None:
                     self._is_away = True
-                elif not task:
+                elif not told:
                     await self._look(list(self._watched))
-                elif watched := self._watched.get(task.removeprefix(BEGINS)):
-                    if task.startswith(BEGINS):
+                elif result := result_of(told):
+                    await self._take(result)
+                elif watched := self._watched.get(told.removeprefix(BEGINS)):
+                    if told.startswith(BEGINS):
                         watched.active.state = "running"
                     else:
-                        await self._look([task])
+                        await self._look([told])
+
+    async def _take(self, result: Commit) -> None:
+        """Settle a job by what its worker tells, which saves a look."""
+        async with self._looking:
+            watched = self._watched.get(result.task)
+            if watched is not None and watched.is_queued and not watched.over.done():
+                await self._settle(watched, History(commit=result))
 
     async def _look_often(self) -> None:
         while True:
@@ -230,10 +239,16 @@ class Cluster:
             now = standing(known.history, live=True)
         watched.active.state = "running" if now.state == "running" else "queued"
         if now.state == "done" or (now.state != "running" and not known.is_active):
-            try:
-                watched.over.set_result(await asyncio.to_thread(self._settled, watched, known.history, now))
-            except OSError as error:  # nothing is lost: the next look tries again
-                logger.error("what a job came to cannot be kept: %s", error.strerror or error)
+            await self._settle(watched, known.history)
+
+    async def _settle(self, watched: _Watched, history: History) -> None:
+        """Keep what a job came to that is over, and tell it. What cannot be kept is tried again at the next
+        look."""
+        now = standing(history, live=True)
+        try:
+            watched.over.set_result(await asyncio.to_thread(self._settled, watched, history, now))
+        except OSError as error:
+            logger.error("what a job came to cannot be kept: %s", error.strerror or error)
 
     def _settled(self, watched: _Watched, history: History, now: Standing) -> Ended:
         """Put what a job came to where the service keeps it. Can be done twice. Raises OSError."""

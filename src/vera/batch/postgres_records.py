@@ -262,7 +262,8 @@ with won as (
     from winner where task = %(task)s and number = %(attempt)s and outcome is null returning task
 )
 select attempt, (
-    select pg_notify(%(channel)s, case when winner.attempt = %(attempt)s then %(told)s else task end) from over
+    select pg_notify(%(channel)s, case when winner.attempt = %(attempt)s then %(told)s else task end)
+    from over
 ) from winner
 """
 

@@ -46,7 +46,8 @@ UNREADY_SECONDS = 30.0
 MAX_UNREADY = 5
 LATE_SECONDS = 0.03
 """How much later than others a worker looks at what was queued that came too late for it the last time. Else
-all that are free wake at one moment, to let one have it."""
+all that are free wake at one moment, to let one have it. In so long the first one has begun its process, on a
+slow machine too."""
 LEASE_OVER = "its worker could not renew its lease"
 CANCELLED = "cancelled"
 

@@ -100,11 +100,6 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     labels: Mapping[str, tuple[str, ...]] = {}
     buckets: tuple[float, ...] = ()
 
-    @property
-    def per_run(self) -> bool:
-        """Whether it has a series for each active run."""
-        return "session" in self.labels
-
 
 def tag(event: type[events.Event]) -> str:
     """The event's name in the log."""

@@ -68,11 +68,6 @@ class EmbeddedServer:
         """The child's process id while it runs."""
         return self._child.pid if self._child and self._child.returncode is None else None
 
-    @property
-    def log_tail(self) -> str:
-        """The last lines that llama.cpp wrote."""
-        return "\n".join(self._log)
-
     async def __aenter__(self) -> Self:
         await self.start()
         return self

@@ -24,6 +24,8 @@ from support.service_load import (
     trouble,
 )
 from support.services import ended
+from vera.batch.postgres_notices import result_notice
+from vera.batch.records import Commit
 
 pytestmark = [pytest.mark.needs("postgres"), pytest.mark.timeout(300)]
 
@@ -120,6 +122,25 @@ def test_a_job_that_a_crash_of_the_database_takes_back_is_queued_again(
         with place.client(token) as client:
             found = ended(client, token, job)
     assert found["status"] == "done", found
+
+
+def test_a_result_that_somebody_tells_who_is_no_worker_is_not_believed(
+    server: Server, url: str, tmp_path: Path
+) -> None:
+    with cluster(tmp_path, url, latency=0.4, calls=5) as place:
+        token = place.token("one")
+        place.serve()
+        place.worker()
+        job = ask(place, token, "What colour is sky number 1?")
+        until(lambda: place.model.requests, "the first model call")
+        ((task,),) = server.query(database_of(url), "select id from vera_task")
+        told = Commit(task=task, attempt=1, session=1, manifest="sha256:0", status="VERIFIED", exit_code=0)
+        server.query(database_of(url), f"select pg_notify('vera_moved', '{result_notice(told)}')")
+        with place.client(token) as client:
+            assert client.get(f"/v1/jobs/{job}").json()["status"] == "running"
+            found = ended(client, token, job)
+    assert found["status"] == "done", found
+    assert found["result"]["envelope"]["signatures"]
 
 
 def test_a_job_that_the_queue_has_lost_ends_when_its_task_does(

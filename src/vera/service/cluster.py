@@ -26,7 +26,7 @@ from vera.batch.status import Standing, standing
 from vera.batch.task import BatchTask
 from vera.batch.task_settings import TaskSettings
 from vera.batch.trouble import database_errors
-from vera.service.attempts import TIMED_OUT
+from vera.service.attempts import TIMED_OUT, printed_in
 from vera.service.engine import Active
 from vera.service.problems import Refused, TryLater
 from vera.service.processes import Processes
@@ -194,7 +194,14 @@ class Cluster:
                         await self._look([told])
 
     async def _take(self, result: Commit) -> None:
-        """Settle a job by what its worker tells, which saves a look."""
+        """Settle a job by what its worker tells, which saves a look. Whoever may connect to the database may
+        tell something, so it is believed only where the shared folder has what such a run printed."""
+        if result.task not in self._watched:
+            return
+        printed = await asyncio.to_thread(printed_in, self._runs.output(result.task, result.attempt))
+        if printed is None or printed["exit_code"] != result.exit_code:
+            await self._look([result.task])
+            return
         async with self._looking:
             watched = self._watched.get(result.task)
             if watched is not None and watched.is_queued and not watched.over.done():

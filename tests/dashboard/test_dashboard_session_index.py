@@ -16,7 +16,7 @@ from support.dashboards import Dashboard, Grown, app_of, dashboard_of
 from support.markup import problems, visible_text
 from support.run_pages import FINISHED, HOSTILE
 from vera import events
-from vera.dashboard import pages, session_index
+from vera.dashboard import overview, pages, session_index
 from vera.dashboard.overview import SessionList
 from vera.dashboard.query_params import Asked
 from vera.dashboard.session_index import (
@@ -204,8 +204,37 @@ def test_an_alteration_that_leaves_the_log_alone_is_shown(tmp_path: Path) -> Non
         blob = max(store.glob("*/*"), key=lambda path: path.stat().st_size)
         blob.chmod(0o600)
         blob.write_bytes(blob.read_bytes().replace(b"e", b"x"))
-        html = get(dashboard, "/")
-        assert "Altered" in LexborHTMLParser(html).css(".sessions .state")[0].text()
+        while "Not read yet" in (state := _state(get(dashboard, "/"))):
+            time.sleep(0.1)
+        assert "Altered" in state
+
+
+def test_a_changed_session_is_not_told_as_it_was_before_while_it_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from support import licence_run
+
+    licence_run.make(tmp_path)
+    store = tmp_path / "work" / "example" / "store"
+    with app_of(tmp_path) as client:
+        while "Not read yet" in (state := _state(client.get("/").text)):
+            time.sleep(0.1)
+        assert "Verified" in state
+        monkeypatch.setattr(overview, "PATIENCE_SECONDS", 0.0)
+        blob = max(store.glob("*/*"), key=lambda path: path.stat().st_size)
+        blob.chmod(0o600)
+        blob.write_bytes(blob.read_bytes().replace(b"e", b"x"))
+        states = [_state(client.get("/").text)]
+        while "Not read yet" in states[-1]:
+            time.sleep(0.05)
+            states.append(_state(client.get("/").text))
+    assert "Not read yet" in states[0]
+    assert "Altered" in states[-1]
+
+
+def _state(html: str) -> str:
+    """What the first row of a list says."""
+    return LexborHTMLParser(html).css(".sessions .state")[0].text()
 
 
 def test_an_index_that_is_deleted_or_broken_loses_nothing(tmp_path: Path) -> None:

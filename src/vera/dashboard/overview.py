@@ -67,26 +67,36 @@ class Overview:
         self._followers = followers
         self._index = index
         self._reading: asyncio.Task[None] | None = None
+        self._rereading: asyncio.Task[None] | None = None
+        self._changed: frozenset[bytes] = frozenset()
+        """Sessions of the last page whose files had changed, and that are being read again."""
         self._syncing: asyncio.Task[None] | None = None
         self._listing = asyncio.Lock()
 
     @property
     def unread(self) -> int:
         """How many sessions were not read yet, as far as a list was asked for."""
-        return self._index.unread if self._index is not None else 0
+        is_rereading = self._rereading is not None and not self._rereading.done()
+        again = len(self._changed) if is_rereading else 0
+        return again + (self._index.unread if self._index is not None else 0)
 
     async def listed(self, wanted: Wanted) -> SessionList:
-        """The page that is wanted. Waits a moment for what is not read yet."""
+        """The page that is wanted. Waits a moment for what is not read yet; of a session that has changed
+        since it was read, and could not be read again so soon, nothing is told that it was before."""
         async with self._listing:
             index = await self._opened()
             stamps = await asyncio.to_thread(self._sessions.stamps)
             unread = await asyncio.to_thread(index.sync, stamps)
             found = await asyncio.to_thread(index.listed, wanted)
             stale = await asyncio.to_thread(self._stale, found.rows)
+            changed: frozenset[bytes] = frozenset()
             if unread or stale:
                 await self._refresh(stale, unread)
                 found = await asyncio.to_thread(index.listed, wanted)
-        return self._list_of(wanted, found)
+                rows = [row for row in found.rows if row.name in stale]
+                changed = frozenset(await asyncio.to_thread(self._unlike, rows))
+            self._changed = changed
+        return self._list_of(wanted, found, changed)
 
     async def days(self, wanted: Wanted) -> tuple[Day, ...]:
         """The sessions that are wanted by day, as far as the index knows them."""
@@ -116,7 +126,7 @@ class Overview:
 
     def close(self) -> None:
         """Stop reading, and let go of the index."""
-        for task in filter(None, (self._reading, self._syncing)):
+        for task in filter(None, (self._reading, self._rereading, self._syncing)):
             task.cancel()
         if self._index is not None:
             self._index.close()
@@ -127,12 +137,11 @@ class Overview:
         return self._index
 
     async def _refresh(self, stale: Sequence[bytes], unread: Sequence[bytes]) -> None:
-        """Read those on the page first; the task goes on with the others when the page is out."""
+        """Read those on the page first; the tasks go on with the others when the page is out."""
         if stale:
-            shown = asyncio.create_task(self._read(stale, again=True))
-            await asyncio.wait([shown], timeout=PATIENCE_SECONDS)
-            if not shown.done():
-                shown.cancel()
+            if self._rereading is None or self._rereading.done():
+                self._rereading = asyncio.create_task(self._read(stale, again=True))
+            await asyncio.wait([self._rereading], timeout=PATIENCE_SECONDS)
         if unread and (self._reading is None or self._reading.done()):
             self._reading = asyncio.create_task(self._read(unread))
         if self._reading is not None and not stale:
@@ -140,10 +149,17 @@ class Overview:
 
     def _stale(self, rows: Iterable[Row]) -> list[bytes]:
         """The sessions of the page that are not as the index has them, or that go on."""
+        rows = list(rows)
+        going_on = [row.name for row in rows if row.state == "unread" or self._moves(row)]
+        return going_on + self._unlike([row for row in rows if row.name not in going_on])
+
+    def _unlike(self, rows: Iterable[Row]) -> list[bytes]:
+        """The sessions that are over and not as the index has them."""
         return [
             row.name
             for row in rows
-            if row.state == "unread" or self._moves(row) or fingerprint(self._path(row.name)) != row.seen
+            if not (row.state == "unread" or self._moves(row))
+            and fingerprint(self._path(row.name)) != row.seen
         ]
 
     def _moves(self, row: Row) -> bool:
@@ -188,25 +204,25 @@ class Overview:
             tags=tags,
         )
 
-    def _list_of(self, wanted: Wanted, found: Listed) -> SessionList:
+    def _list_of(self, wanted: Wanted, found: Listed, changed: frozenset[bytes]) -> SessionList:
         return SessionList(
             wanted=wanted,
             rows=tuple(
                 SessionRow(
                     session=self._sessions.folder(os.fsdecode(row.name)),
                     modified=row.modified,
-                    header=row.header,
+                    header=None if row.name in changed else row.header,
                     kind=row.kind,
                     batch=row.batch,
                     problem=row.problem,
-                    is_unread=row.state == "unread",
+                    is_unread=row.state == "unread" or row.name in changed,
                     tags=row.tags,
                 )
                 for row in found.rows
             ),
             matched=found.matched,
             total=found.total,
-            unread=found.unread,
+            unread=found.unread + len(changed),
             states=found.states,
             batches=found.batches,
             more_batches=found.more_batches,

@@ -6,10 +6,14 @@ import msgspec
 import pytest
 
 from support.audits import case_of, evidence_of
+from vera.audit import source_text
 from vera.audit.case import Case, place_of
 from vera.audit.checks.citations import citations
+from vera.audit.registry import audit
 from vera.audit.source_text import SourceText
 from vera.evidence.citation import CITATION_LIMIT, LINES_LIMIT
+from vera.text.span import Lines
+from vera.text.whole_sentences import Whole, whole
 
 THREE = evidence_of("ev_0001", "one\ntwo\nthree\n")
 
@@ -108,3 +112,19 @@ def test_as_many_citations_as_are_read_and_one_more() -> None:
     assert codes(case_of(fits + "It is thus [ev_0001:2].", THREE)) == ["too_many_citations"]
     within = "It is so [ev_0001:1].\n" * (CITATION_LIMIT - 1) + "It is thus [ev_0001:2, 3]."
     assert codes(case_of(within, THREE)) == ["too_many_citations"]
+
+
+def test_cited_lines_are_made_whole_once_for_all_checks_and_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[int, int]] = []
+
+    def counted(lines: Lines, first: int, last: int) -> Whole:
+        made.append((first, last))
+        return whole(lines, first, last)
+
+    monkeypatch.setattr(source_text, "whole", counted)
+    answer = "The offer is valid for 3 years [ev_0001:2][ev_0001:2]. " * 20 + "It ends in May [ev_0001:3]."
+    case = case_of(
+        answer, evidence_of("ev_0001", "Offers\nThe offer is valid for 3 years.\nIt ends in May.\n")
+    )
+    audit(case)
+    assert sorted(made) == [(2, 2), (3, 3)]

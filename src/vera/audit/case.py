@@ -13,7 +13,7 @@ from vera.evidence.claim import Cite, Claim
 from vera.evidence.finding import Finding
 from vera.extraction.marks import told, within
 from vera.text.headings import over
-from vera.text.whole_sentences import line, whole
+from vera.text.whole_sentences import line
 
 
 class AuditPolicy(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +120,7 @@ def whole_place(evidence: Evidence, source: SourceText, first: int, last: int) -
     printed has no sentences that its own lines cut. Raises IndexError when there are no such lines."""
     if evidence.tier == "observed":
         return CitedLines(evidence, source, first, last)
-    return CitedLines(evidence, source, *whole(source.seen(()).lines, first, last))
+    return CitedLines(evidence, source, *source.sentences_of(first, last))
 
 
 class Check(Protocol):
@@ -147,7 +147,7 @@ def place_of(case: Case, cite: Cite) -> CitedLines | None:
 def places(case: Case, claim: Claim) -> Sequence[CitedLines]:
     """The places that a claim cites and that hold, each once, in order."""
     found: dict[tuple[str, int, int], CitedLines] = {}
-    for cite in claim.cites:
+    for cite in dict.fromkeys(claim.cites):
         place = place_of(case, cite)
         if place is not None and place.source.marks and is_about_marks(claim.text, place.span):
             place = msgspec.structs.replace(place, source=place.source.seen(()))

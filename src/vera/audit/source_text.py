@@ -7,10 +7,13 @@ from vera.text.language import language
 from vera.text.passages import Passages
 from vera.text.quantity import Quantity, quantities
 from vera.text.span import Lines
+from vera.text.whole_sentences import Whole, whole
 from vera.text.words import folded, stems
 
 _PARTS_KEPT = 64
 """Parts of one text: the claims of an answer cite the same lines again and again."""
+_WHOLES_KEPT = 10_000
+"""Of an answer with ten thousand citations each is made whole once."""
 
 Marks = tuple[tuple[str, int, int], ...]
 """Kind, first byte and the byte behind the last of each (`vera.extraction.marks`)."""
@@ -31,6 +34,7 @@ class SourceText:
         self.data = blanked(whole, marks)
         self._views: dict[Marks, SourceText] = {}
         self._parts: dict[tuple[int, int], SourceText] = {}
+        self._wholes: dict[tuple[int, int], Whole] = {}
 
     def seen(self, marks: Marks) -> "SourceText":
         """The same text with these marks; the same object whenever it is asked for."""
@@ -77,6 +81,17 @@ class SourceText:
     def stems(self) -> frozenset[str]:
         """The stems of its content words."""
         return self.passages.stems
+
+    def sentences_of(self, first: int, last: int) -> Whole:
+        """The whole sentences that touch lines `first` to `last` of the unmarked text: every check asks for
+        those of each citation. Raises IndexError when the lines do not exist."""
+        text = self.seen(())
+        found = text._wholes.get((first, last))
+        if found is None:
+            if len(text._wholes) >= _WHOLES_KEPT:
+                text._wholes.clear()
+            found = text._wholes[first, last] = whole(text.lines, first, last)
+        return found
 
     def part(self, first: int, last: int) -> "SourceText":
         """Lines `first` to `last`. Raises IndexError when they do not exist."""

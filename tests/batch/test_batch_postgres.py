@@ -462,6 +462,7 @@ def test_a_result_is_told_with_its_record_and_one_too_long_for_a_notice_by_its_t
     assert result == runs.history(short).commit
     assert long in told
     assert result_of("=no record") is None
+    assert result_of('={"other": ' + "[" * 6000) is None
 
 
 def test_a_worker_that_came_too_late_lets_the_others_look_first_and_takes_what_they_cannot(

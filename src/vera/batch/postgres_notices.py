@@ -14,6 +14,7 @@ import msgspec
 from vera.batch.postgres_url import Address
 from vera.batch.records import Commit
 from vera.batch.trouble import database_errors
+from vera.decode_errors import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
@@ -43,7 +44,7 @@ def result_of(notice: str) -> Commit | None:
         return None
     try:
         return msgspec.json.decode(notice.removeprefix(RESULT), type=Commit)
-    except ValueError:
+    except DECODE_ERRORS:
         return None
 
 

@@ -93,8 +93,7 @@ class Overview:
             if unread or stale:
                 await self._refresh(stale, unread)
                 found = await asyncio.to_thread(index.listed, wanted)
-                rows = [row for row in found.rows if row.name in stale]
-                changed = frozenset(await asyncio.to_thread(self._unlike, rows))
+                changed = await asyncio.to_thread(self._changed_of, found, stale)
             self._changed = changed
         return self._list_of(wanted, found, changed)
 
@@ -149,18 +148,18 @@ class Overview:
 
     def _stale(self, rows: Iterable[Row]) -> list[bytes]:
         """The sessions of the page that are not as the index has them, or that go on."""
-        rows = list(rows)
-        going_on = [row.name for row in rows if row.state == "unread" or self._moves(row)]
-        return going_on + self._unlike([row for row in rows if row.name not in going_on])
+        return [row.name for row in rows if self._goes_on(row) or self._is_changed(row)]
 
-    def _unlike(self, rows: Iterable[Row]) -> list[bytes]:
-        """The sessions that are over and not as the index has them."""
-        return [
-            row.name
-            for row in rows
-            if not (row.state == "unread" or self._moves(row))
-            and fingerprint(self._path(row.name)) != row.seen
-        ]
+    def _changed_of(self, found: Listed, stale: Sequence[bytes]) -> frozenset[bytes]:
+        """Those of stale sessions that are over and still not as the index has them."""
+        rows = (row for row in found.rows if row.name in stale and not self._goes_on(row))
+        return frozenset(row.name for row in rows if self._is_changed(row))
+
+    def _is_changed(self, row: Row) -> bool:
+        return fingerprint(self._path(row.name)) != row.seen
+
+    def _goes_on(self, row: Row) -> bool:
+        return row.state == "unread" or self._moves(row)
 
     def _moves(self, row: Row) -> bool:
         """Whether a run that has not ended goes on, or has just stopped."""

@@ -229,28 +229,31 @@ def _needed(loaded: Loaded) -> tuple[set[str], set[str]]:
 
     Raises BundleError when an attestation cannot be followed to all that it names.
     """
-    needed, useful = set[str](), set[str]()
-    for record in loaded.records:
-        needed.update(blob.sha256 for blob in blobs_of(record))
-        if isinstance(record, events.Derivation):
-            useful.update(sha256 for _, sha256 in record.scripts)
+    needed = {blob.sha256 for record in loaded.records for blob in blobs_of(record)}
+    useful = _scripts(loaded)
     for each in loaded.rounds:
         if each.opened is None or each.objects is None:
-            raise BundleError(
-                f"The attestation of round {each.event.round} names objects that are not in the store; "
-                "'vera replay' says which. It is not exported without them."
-            )
+            raise _not_followed(f"of round {each.event.round}")
         useful.add(each.opened.keyid)
         needed.update(hexadecimal(name) for name in (*each.objects, each.event.attestation))
     for received in loaded.received:
         if received.objects is None:
-            raise BundleError(
-                f"The attestation {received.event.handle[:80]} names objects that are not in the store; "
-                "'vera replay' says which. It is not exported without them."
-            )
+            raise _not_followed(received.event.handle[:80])
         needed.update(map(hexadecimal, received.objects))
         useful.add(received.event.attestation.removeprefix("sha256:"))
     return needed, {sha256 for sha256 in useful if _SHA256.fullmatch(sha256)}
+
+
+def _scripts(loaded: Loaded) -> set[str]:
+    derivations = [each for each in loaded.records if isinstance(each, events.Derivation)]
+    return {sha256 for each in derivations for _, sha256 in each.scripts}
+
+
+def _not_followed(which: str) -> BundleError:
+    return BundleError(
+        f"The attestation {which} names objects that are not in the store; "
+        "'vera replay' says which. It is not exported without them."
+    )
 
 
 def _member(name: str, size: int) -> zipfile.ZipInfo:
@@ -292,22 +295,33 @@ def _checked(members: Sequence[zipfile.ZipInfo], size: int) -> Sequence[zipfile.
         raise ValueError(f"it has more than {MAX_MEMBERS} members")
     names = set[str]()
     for info in members:
-        name = info.filename
-        if name != info.orig_filename or not (name == _README or _MEMBER.fullmatch(name)):
-            raise ValueError(f"{info.orig_filename[:80]!r} has no place in it")
+        name = _checked_name(info)
         if name in names:
             raise ValueError(f"{name} is in it twice")
         names.add(name)
-        if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
-            raise ValueError(f"{name} is no plain file")
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise ValueError(f"{name} is compressed, and a bundle stores its members as they are")
+        _check_stored(info)
     if sum(info.file_size for info in members) > min(size, MAX_BYTES):
         raise ValueError("its members are larger than the file")
     for wanted in (_LOG, _README):
         if wanted not in names:
             raise ValueError(f"it holds no {wanted}")
     return members
+
+
+def _checked_name(info: zipfile.ZipInfo) -> str:
+    """The name of a member, when `pack` gives such names. Raises ValueError."""
+    name = info.filename
+    if name != info.orig_filename or not (name == _README or _MEMBER.fullmatch(name)):
+        raise ValueError(f"{info.orig_filename[:80]!r} has no place in it")
+    return name
+
+
+def _check_stored(info: zipfile.ZipInfo) -> None:
+    """Raises ValueError unless a member is a plain file, stored as it is."""
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        raise ValueError(f"{info.filename} is no plain file")
+    if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+        raise ValueError(f"{info.filename} is compressed, and a bundle stores its members as they are")
 
 
 def _write(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:

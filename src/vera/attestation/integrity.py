@@ -350,7 +350,16 @@ def _made_from_log(root: Path, integrity: Integrity, records: Sequence[events.Re
     if integrity.verdict != "SEALED" or seal is None or seal.exit_code is None:
         return
     differing: list[str] = []
-    for name, sha256 in sorted(seal.files.items()):
+    yield from _sealed_files(root, seal.files, differing)
+    made = projected(root, records, differing) if differing else {}
+    for name in differing:
+        if _digest(root / name) != made.get(name):
+            yield _remark("ALTERED", name, f"{name} is not the file that was sealed: it was changed since.")
+
+
+def _sealed_files(root: Path, files: Mapping[str, str], differing: list[str]) -> Iterator[Remark]:
+    """Hold each file against its sha256 in the seal; `differing` gets the names of those with another."""
+    for name, sha256 in sorted(files.items()):
         if name not in COVERED:
             yield _remark("", "seal.json", f"It names {name[:80]!r}, which this version does not know.")
         elif (found := _digest(root / name)) is None:
@@ -358,10 +367,6 @@ def _made_from_log(root: Path, integrity: Integrity, records: Sequence[events.Re
                 yield _remark("", name, f"{name} is not here, so nothing is said of it.")
         elif found != sha256:
             differing.append(name)
-    made = projected(root, records, differing) if differing else {}
-    for name in differing:
-        if _digest(root / name) != made.get(name):
-            yield _remark("ALTERED", name, f"{name} is not the file that was sealed: it was changed since.")
 
 
 def _digest(path: Path) -> str | None:
@@ -420,6 +425,11 @@ def _signers(
             yield _remark("UNTRUSTED", where, f"{said}; --trust names another key.")
         else:
             yield _remark("UNTRUSTED", where, f"{said}. {HOW_TO_TRUST}")
+    yield from _unsigned(integrity, rounds, signers)
+
+
+def _unsigned(integrity: Integrity, rounds: tuple[Round, ...], signers: Signers) -> Iterator[Remark]:
+    """That the seal has no signature, where rounds are signed or a key is asked for."""
     unsigned = integrity.sealed and not integrity.keyid
     if unsigned and (rounds or signers.only):
         sentence = "seal.json is not signed, so nothing says where the log ends."

@@ -128,7 +128,7 @@ def judged(integrity: Level, loaded: Loaded, signers: Signers) -> Outcome:
 
 def _is_concluded(loaded: Loaded) -> bool:
     """Whether a log that does not end its run has a status that only the end of a run gives."""
-    last = next((each for each in reversed(loaded.records) if isinstance(each, events.Status)), None)
+    last = _last_status(loaded)
     return last is not None and last.status not in ("IN_PROGRESS", "BLOCKED", "UNRESOLVED")
 
 
@@ -137,12 +137,17 @@ def misstated(loaded: Loaded) -> str:
     ended = loaded.ended
     if ended is None:
         return ""
-    last = next((each for each in reversed(loaded.records) if isinstance(each, events.Status)), None)
+    last = _last_status(loaded)
     if last is not None and (last.status, last.reason) != (ended.status, ended.reason):
         return "The run ends with another status than the one that was concluded."
     chosen = loaded.chosen.event.attestation if loaded.chosen else ""
     if loaded.seal and loaded.seal.exit_code is not None and loaded.seal.attestation != chosen:
         return "The seal names another attestation than that of the chosen answer."
+    return _not_its_end(loaded, ended)
+
+
+def _not_its_end(loaded: Loaded, ended: events.RunEnd) -> str:
+    """Why the attested result cannot end with this status and exit code; '' when it can."""
     word, attested = _attested(loaded)
     forms = (loaded.seal.format,) if loaded.seal else (1, 2)
     known = [codes for form in forms if (codes := _ends(word, form).get(ended.status)) is not None]
@@ -151,6 +156,10 @@ def misstated(loaded: Loaded) -> str:
     if not any(ended.exit_code in codes for codes in known):
         return f"The exit code is {ended.exit_code} with {_word(ended.status)}, and {attested}."
     return ""
+
+
+def _last_status(loaded: Loaded) -> events.Status | None:
+    return next((each for each in reversed(loaded.records) if isinstance(each, events.Status)), None)
 
 
 def _ends(word: Headline, form: int) -> Mapping[str, Collection[int]]:

@@ -17,7 +17,7 @@ from vera.attestation.report import Remark, Verdict
 from vera.attestation.signers import HOW_TO_TRUST, Signers
 from vera.sanitize import one_line
 from vera.session import LogBroken, Reader
-from vera.session.seal import BadSeal, read_seal
+from vera.session.seal import BadSeal, Seal, read_seal
 from vera.state import RunState
 from vera.store import Store, StoreError
 
@@ -81,18 +81,7 @@ class ParentLog(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_parent(log: Path, seal: bytes | None) -> ParentLog:
     """The log in a file, with the bytes of its seal where it has one. Raises ParentError, OSError."""
-    try:
-        if log.stat().st_size > MAX_LOG_BYTES:
-            raise ParentError(f"Its log is larger than {MAX_LOG_BYTES >> 20} MB.")
-        reader = Reader(log)
-        state = RunState(record for _, record in reader.poll())
-        sealed = read_seal(seal, verify_hex) if seal is not None else None
-    except LogBroken as broken:
-        raise ParentError(str(broken)) from None
-    except (ValueError, OverflowError) as error:
-        raise ParentError(f"Its log holds something that VERA does not write: {error}.") from None
-    except BadSeal as error:
-        raise ParentError(f"Its seal cannot be relied on: {error}.") from None
+    reader, state, sealed = _read(log, seal)
     if reader.torn() or state.ended is None or state.ended.seq != state.seq:
         raise ParentError("It has not ended.")
     if state.parent is not None and len(state.parent.signers) >= MAX_SIGNERS:
@@ -100,6 +89,21 @@ def read_parent(log: Path, seal: bytes | None) -> ParentLog:
     if sealed is not None and (sealed.seq, sealed.hash) != (reader.seq, reader.head):
         raise ParentError("Its seal is not that of its last record.")
     return ParentLog(state=state, head=reader.head, keyid=sealed.keyid if sealed else "")
+
+
+def _read(log: Path, seal: bytes | None) -> tuple[Reader, RunState, Seal | None]:
+    try:
+        if log.stat().st_size > MAX_LOG_BYTES:
+            raise ParentError(f"Its log is larger than {MAX_LOG_BYTES >> 20} MB.")
+        reader = Reader(log)
+        state = RunState(record for _, record in reader.poll())
+        return reader, state, read_seal(seal, verify_hex) if seal is not None else None
+    except LogBroken as broken:
+        raise ParentError(str(broken)) from None
+    except (ValueError, OverflowError) as error:
+        raise ParentError(f"Its log holds something that VERA does not write: {error}.") from None
+    except BadSeal as error:
+        raise ParentError(f"Its seal cannot be relied on: {error}.") from None
 
 
 def carried_from(evidence: events.Evidence) -> events.Carried:
@@ -122,17 +126,30 @@ def parent_remarks(
     event = named[0]
     if len(named) > 1:
         yield _remark("ALTERED", named[1].seq, "A second session before is named, and there is one at most.")
+    parent = _stored(event, store, sizes)
+    if isinstance(parent, Remark):
+        yield parent
+        return
+    yield from _said_otherwise(event, parent, carried)
+    yield from _accepted(event, parent.state.parent, signers)
+    yield from _sealed(event, signers)
+
+
+def _stored(event: events.ParentSession, store: Store, sizes: Mapping[str, int]) -> ParentLog | Remark:
+    """The log of the session before as it lies in the store, or why it cannot be relied on."""
     blobs = [blob for blob in (event.log, event.seal) if blob is not None]
     if any(sizes.get(blob.sha256) != blob.size or blob.size > MAX_LOG_BYTES for blob in blobs):
-        yield _remark("MISSING", event.seq, "The log or the seal of the session before is not in the store.")
-        return
+        return _remark("MISSING", event.seq, "The log or the seal of the session before is not in the store.")
     try:
-        parent = read_parent(
-            store.path(event.log.sha256), store.get(event.seal.sha256) if event.seal else None
-        )
+        return read_parent(store.path(event.log.sha256), store.get(event.seal.sha256) if event.seal else None)
     except (ParentError, StoreError, OSError) as error:
-        yield _remark("ALTERED", event.seq, f"The session that it goes on from cannot be relied on. {error}")
-        return
+        return _remark("ALTERED", event.seq, f"The session that it goes on from cannot be relied on. {error}")
+
+
+def _said_otherwise(
+    event: events.ParentSession, parent: ParentLog, carried: Sequence[events.Evidence]
+) -> Iterator[Remark]:
+    """What is said of the session before, or carried over from it, otherwise than its log has it."""
     differing = [name for name, value in parent.said.items() if getattr(event, name) != value]
     if differing:
         said = ", ".join(differing)
@@ -145,14 +162,12 @@ def parent_remarks(
         if not _is_same(each, known):
             sentence = f"{each.id} is not what the session before captured, or it was never there."
             yield _remark("ALTERED", each.seq, sentence)
-    yield from _trusted(event, parent.state.parent, signers)
 
 
-def _trusted(
+def _accepted(
     event: events.ParentSession, before: events.ParentSession | None, signers: Signers
 ) -> Iterator[Remark]:
-    """Who sealed the sessions before, and whether a person accepted one that did not hold: this one, or the
-    one `before` it."""
+    """That a person accepted a session that did not hold: this one, or the one `before` it."""
     for found in [each.found for each in (event, before) if each is not None and each.found != AGREES]:
         sentence = (
             f"A session before was accepted by a person although its replay found {found[:MAX_FOUND]}: what "
@@ -160,6 +175,10 @@ def _trusted(
         )
         is_open = found == "UNTRUSTED" and signers.any_signer
         yield _remark("" if is_open else "UNTRUSTED", event.seq, sentence)
+
+
+def _sealed(event: events.ParentSession, signers: Signers) -> Iterator[Remark]:
+    """Who sealed the sessions before."""
     for keyid in dict.fromkeys((event.keyid, *event.signers)):
         who = f"was sealed {signers.who(keyid)}" if keyid else "is not sealed"
         sentence = f"It goes on from a session that {who}"

@@ -242,22 +242,28 @@ def _chained(data: bytes) -> Iterator[tuple[Entry | None, str, str]]:
     lines = data.split(b"\n", MAX_ENTRIES + 1)
     torn = lines.pop()
     for number, line in enumerate([*lines, torn] if torn else lines, 1):
-        entry, digest = None, ""
-        if why:
-            why = "it follows an entry that is not what was written"
-        try:
-            body, digest = body_of(line, number)
-            entry = msgspec.json.decode(body, type=Entry)
-            if msgspec.json.encode(entry) != body or entry.format != FORMAT or (torn and line is torn):
-                why = why or "it is not written as VERA writes it"
-            elif (entry.seq, entry.prev) != (number, prev):
-                why = why or "it does not follow the entry before it"
-        except LogBroken as broken:
-            why = why or broken.reason
-        except DECODE_ERRORS:
-            why = why or "it is no review of this version"
+        is_torn = bool(torn) and line is torn
+        entry, digest, wrong = _entry(line, number, prev, is_torn=is_torn)
+        why = "it follows an entry that is not what was written" if why else wrong
         prev = digest
         yield entry, digest, why
+
+
+def _entry(line: bytes, number: int, prev: str, *, is_torn: bool) -> tuple[Entry | None, str, str]:
+    """The entry of a line, its hash, and '' or what is wrong with it. `prev` is the hash before it."""
+    entry, digest, why = None, "", ""
+    try:
+        body, digest = body_of(line, number)
+        entry = msgspec.json.decode(body, type=Entry)
+        if msgspec.json.encode(entry) != body or entry.format != FORMAT or is_torn:
+            why = "it is not written as VERA writes it"
+        elif (entry.seq, entry.prev) != (number, prev):
+            why = "it does not follow the entry before it"
+    except LogBroken as broken:
+        why = broken.reason
+    except DECODE_ERRORS:
+        why = "it is no review of this version"
+    return entry, digest, why
 
 
 def _judged(data: bytes, head: str, claims: Mapping[str, str], signers: Signers) -> Iterator[Review]:

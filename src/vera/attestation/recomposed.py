@@ -30,18 +30,7 @@ def report_again(loaded: Loaded) -> Iterator[Remark]:
     state, parts = RunState(()), dict[int, int]()
     rounds = {each.event.round: each for each in loaded.rounds}
     for record in loaded.records:
-        match record:
-            case events.SubQuestions() if state.sub_questions is not None:
-                problem = "The log has its sub-questions twice."
-            case events.SubAnswer():
-                problem = _said_of_part(loaded.store, state, record, parts, rounds)
-            case events.Answer() if answers_itself(record.lane) or record.lane.startswith((EXTRACTS, GUIDED)):
-                problem = _composed_again(loaded, state, record)
-            case events.RunEnd() if state.chosen is not None and state.part:
-                problem = f"An answer was chosen before sub-question {state.part} was done."
-            case _:
-                problem = ""
-        if problem:
+        if problem := _said_otherwise(loaded, state, record, parts, rounds):
             yield Remark(verdict="DIFFERS", where=f"trace.jsonl line {record.seq}", sentence=problem)
             return
         state.apply(record)
@@ -53,24 +42,46 @@ def _headed(record: events.Record) -> bool:
     return isinstance(record, events.Answer) and bool(record.headings)
 
 
+def _said_otherwise(
+    loaded: Loaded, state: RunState, record: events.Record, parts: dict[int, int], rounds: dict[int, Round]
+) -> str:
+    """What a record says otherwise than the log before it, in a sentence; '' for nothing."""
+    match record:
+        case events.SubQuestions() if state.sub_questions is not None:
+            return "The log has its sub-questions twice."
+        case events.SubAnswer():
+            return _said_of_part(loaded.store, state, record, parts, rounds)
+        case events.Answer() if answers_itself(record.lane) or record.lane.startswith((EXTRACTS, GUIDED)):
+            return _composed_again(loaded, state, record)
+        case events.RunEnd() if state.chosen is not None and state.part:
+            return f"An answer was chosen before sub-question {state.part} was done."
+        case _:
+            return ""
+
+
 def _said_of_part(
     store: Store, state: RunState, said: events.SubAnswer, parts: dict[int, int], rounds: dict[int, Round]
 ) -> str:
     """What is wrong with the word for a sub-question, in a sentence; '' where nothing is."""
     asked = state.sub_questions
-    count = len(asked.questions) if asked else 0
     name = f"{WHERE} {said.number}"
     if asked is None or not 0 < said.number <= len(asked.named):
         return f"There is no {name}."
-    if state.part != (said.number if said.number <= count else 0):
+    if state.part != (said.number if said.number <= len(asked.questions) else 0):
         return f"The {name} is done out of its turn."
     if not said.round:
         return "" if said.status == "UNRESOLVED" else f"The {name} is {cut(said.status, 40)}, by no round."
     known = rounds.get(said.round)
     if known is None or parts.get(said.round) != said.number or known.event.answer_seq != said.answer_seq:
         return f"The {name} is {cut(said.status, 40)} by a round that did not verify its answer."
+    return _attested_otherwise(store, state, said, known)
+
+
+def _attested_otherwise(store: Store, state: RunState, said: events.SubAnswer, known: Round) -> str:
+    """How the word for a sub-question differs from what its round attested; '' where it does not."""
     if not (word := _word(known)):
         return ""
+    name = f"{WHERE} {said.number}"
     try:
         attested = part_word(state, store, said.number, said.answer_seq, word)
     except (StoreError, ValueError) as error:

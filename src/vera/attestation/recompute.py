@@ -103,12 +103,7 @@ def _compute_again(each: Round, loaded: Loaded) -> Iterator[Remark]:
     if built.attestation_id == each.event.attestation:
         yield from (Remark(where=where, sentence=sentence) for sentence in _summary(attested, objects))
         return
-    changed = _rules_changed(objects[attested.policy], asked=bool(attested.request))
-    verdict: Verdict = "RULES_CHANGED" if changed else "DIFFERS"
-    if changed:
-        yield Remark(verdict=verdict, where=where, sentence=changed)
-    for place, sentence in _differences(attested, objects, built, rebuilt):
-        yield Remark(verdict=verdict, where=f"{where}, {place}", sentence=sentence)
+    yield from _differing(where, attested, objects, built, rebuilt)
 
 
 def _summary(attested: Attestation, objects: Mapping[Digest, AnyObject]) -> Iterator[str]:
@@ -148,6 +143,22 @@ def _lowered(policy: Policy) -> list[str]:
     return list(dict.fromkeys(lowered))
 
 
+def _differing(
+    where: str,
+    attested: Attestation,
+    objects: Mapping[Digest, AnyObject],
+    built: Built,
+    rebuilt: Mapping[Digest, AnyObject],
+) -> Iterator[Remark]:
+    """How a round comes out differently: under other rules than those that made it, or under the same."""
+    changed = _rules_changed(objects[attested.policy], asked=bool(attested.request))
+    verdict: Verdict = "RULES_CHANGED" if changed else "DIFFERS"
+    if changed:
+        yield Remark(verdict=verdict, where=where, sentence=changed)
+    for place, sentence in _differences(attested, objects, built, rebuilt):
+        yield Remark(verdict=verdict, where=f"{where}, {place}", sentence=sentence)
+
+
 def _rules_changed(policy: AnyObject, *, asked: bool) -> str:
     """Which rules have another version than those that made the attestation, '' for none. `asked`: it answers
     a request, of which lines that contain a claim are labelled by their own rule."""
@@ -183,6 +194,12 @@ def _differences(
     assert isinstance(findings, Findings)
     assert isinstance(findings_now, Findings)
     yield from _findings(findings, findings_now)
+    yield from _members(attested, now)
+    yield "attestation", f"The log gives {built.attestation_id}."
+
+
+def _members(attested: Attestation, now: Attestation) -> Iterator[tuple[str, str]]:
+    """The members of the attestation itself that the log gives otherwise."""
     for name in ("result", "reason", "scores", "claims", "log", "round", "issued_at", "verifier"):
         then, computed = (_plainly(getattr(each, name)) for each in (attested, now))
         if then != computed:
@@ -196,7 +213,6 @@ def _differences(
     ]
     if rest:
         yield "attestation", f"Attested and computed differ in {listed(rest, len(rest))}."
-    yield "attestation", f"The log gives {built.attestation_id}."
 
 
 def _plainly(value: object) -> str:

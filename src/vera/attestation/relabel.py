@@ -12,7 +12,7 @@ from pathlib import Path
 from vera import events
 from vera.attestation import exam
 from vera.attestation.build import case_of
-from vera.attestation.entailed import MAX_READ, read_claim
+from vera.attestation.entailed import MAX_READ, Read, read_claim
 from vera.attestation.gather import GatherError, gather
 from vera.attestation.integrity import Loaded
 from vera.attestation.labelling import LabelReply, relations
@@ -151,16 +151,20 @@ def _labels(record: Record, case: Case, settings: str, reader: PairReader) -> It
     if len(by) > MAX_READ:
         yield _differs(f"round {record.round}", f"It labelled {len(by)} claims; it reads {MAX_READ} at most.")
     for logged in by[:MAX_READ]:
-        where = f"round {record.round}, claim {logged.claim}"
-        said = {(each.evidence, each.first, each.last): each.relation for each in logged.labels}
         claim = claims.get(logged.claim)
         read = read_claim(case, claim, reader) if claim else ()
-        found = {(each.place.evidence.id, each.place.first, each.place.last): each.shares for each in read}
-        if said.keys() != found.keys():
-            yield _differs(where, "The places that were labelled are not those that the claim cites.")
-        for place in sorted(said.keys() & found.keys()):
-            if not reproduces(said[place], found[place]):
-                yield _differs(where, _otherwise(place_name(*place), said[place]))
+        yield from _claim(f"round {record.round}, claim {logged.claim}", logged, read)
+
+
+def _claim(where: str, logged: events.VerifierLabels, read: Sequence[Read]) -> Iterator[Remark]:
+    """The labels of a claim against what the judge makes of its places here."""
+    said = {(each.evidence, each.first, each.last): each.relation for each in logged.labels}
+    found = {(each.place.evidence.id, each.place.first, each.place.last): each.shares for each in read}
+    if said.keys() != found.keys():
+        yield _differs(where, "The places that were labelled are not those that the claim cites.")
+    for place in sorted(said.keys() & found.keys()):
+        if not reproduces(said[place], found[place]):
+            yield _differs(where, _otherwise(place_name(*place), said[place]))
 
 
 def _probes(record: Record, case: Case, settings: str, reader: PairReader) -> Iterator[Remark]:

@@ -43,14 +43,18 @@ def replay(
 def reviews_of(root: Path, loaded: Loaded, signers: Signers, *, is_whole: bool) -> ReviewLog | None:
     """The reviews of a session, held against its sealed log; None without any. Of a session that `is_whole`
     no more, none counts."""
-    shown = loaded.chosen or (loaded.rounds[-1] if loaded.rounds else None)
-    thesis = None
-    if shown is not None and shown.opened is not None and shown.objects is not None:
-        found = shown.objects.get(shown.opened.attestation.thesis)
-        thesis = found if isinstance(found, Thesis) else None
     sealed = is_whole and loaded.is_sealed and loaded.ended is not None
     head = loaded.seal.hash if loaded.seal and sealed else ""
-    return read_reviews(root, head, digests_of(thesis), signers)
+    return read_reviews(root, head, digests_of(_thesis(loaded)), signers)
+
+
+def _thesis(loaded: Loaded) -> Thesis | None:
+    """What was attested of the chosen answer, else of the last one; None where that cannot be read."""
+    shown = loaded.chosen or (loaded.rounds[-1] if loaded.rounds else None)
+    if shown is None or shown.opened is None or shown.objects is None:
+        return None
+    found = shown.objects.get(shown.opened.attestation.thesis)
+    return found if isinstance(found, Thesis) else None
 
 
 def _replay(

@@ -157,17 +157,9 @@ def reduce(
     """
     if (request is None) != (lens is None) or (lens and request and object_id(lens) != request.rubric):
         raise ValueError("a request comes with its lens")
-    usual = request is None and policy.web_sources <= USUAL_SOURCES and policy.file_sources <= 1
-    official = policy.audit_policy.official_domains
-    asked_for = asked_sources(thesis.text, official) if usual else AskedSources()
-    tallies = _tallies(coverage, cards, sources, asked_for)
+    tallies = _tallies(coverage, cards, sources, _asked_for(thesis, policy, request))
     hard = _hard_codes(findings)
-    asked = bars(request.risk, lens, policy) if request and lens else None
-    needed = asked or Thresholds(policy.file_sources, policy.web_sources, policy.min_score)
-    aside = {each.claim for each in findings.findings if each.code == SET_ASIDE and policy.rule in JUDGED}
-    # Only reading takes tokens: a claim that was not read for want of them says so itself.
-    cut = bool(request and coverage.cut and coverage.cut != "tokens")
-    weigh = _Weigh(needed, findings, aside, asked=request is not None, cut=cut)
+    weigh = _weigh(policy, findings, coverage, request, lens)
     claims = tuple(
         weigh.claim(claim.key, tallies.get(claim.key, _Tally()), hard.get(claim.key, frozenset()))
         for claim in thesis.sub_claims
@@ -176,26 +168,66 @@ def reduce(
     results = [claim for claim in claims if claim.claim in bearing]
     scores = _scores(findings.readings, tuple(_caps(weigh, thesis, tallies, hard, bearing)))
     stray, light = bool(hard.keys() - bearing), len(results) < len(claims)
-    roles: tuple[Role, ...] = ("labels", "scores") if policy.rule == "model" else ("labels",)
-    examined = not any(unqualified(findings.exams, role) for role in roles)
-    if policy.rule == "entailment":
-        examined = examined and any(exam.entailment and "labels" in exam.roles for exam in findings.exams)
-    result, reason = _overall(
+    overall = _overall(
         results,
         policy.rule,
-        needed,
+        weigh.bars,
         findings.readings,
         scores,
         stray=stray,
         light=light,
-        examined=examined,
+        examined=_examined(policy, findings),
     )
-    if request is not None and result != "INCONCLUSIVE":
-        lacking = _lacking(request, coverage, cards)
-        result, reason = ("INCONCLUSIVE", lacking) if lacking else (result, reason)
-    elif request is not None and reason == "JUDGE_UNRELIABLE" and any(map(_for_budget, findings.limits)):
-        reason = "BUDGET"
+    if request is not None:
+        overall = _of_request(overall, request, findings, coverage, cards)
+    result, reason = overall
     return Reduced(result=result, reason=reason, claims=claims, scores=scores)
+
+
+def _asked_for(thesis: Thesis, policy: Policy, request: VerifyRequest | None) -> AskedSources:
+    """The pages that the question asks for; none where the request or the policy asks for more than usual."""
+    if request is not None or policy.web_sources > USUAL_SOURCES or policy.file_sources > 1:
+        return _NOT_ASKED
+    return asked_sources(thesis.text, policy.audit_policy.official_domains)
+
+
+def _weigh(
+    policy: Policy, findings: Findings, coverage: Coverage, request: VerifyRequest | None, lens: Lens | None
+) -> "_Weigh":
+    """The first table under the bars of the request, or without one under those of the policy."""
+    asked = bars(request.risk, lens, policy) if request and lens else None
+    needed = asked or Thresholds(policy.file_sources, policy.web_sources, policy.min_score)
+    aside = {each.claim for each in findings.findings if each.code == SET_ASIDE and policy.rule in JUDGED}
+    # Only reading takes tokens: a claim that was not read for want of them says so itself.
+    cut = bool(request and coverage.cut and coverage.cut != "tokens")
+    return _Weigh(needed, findings, aside, asked=request is not None, cut=cut)
+
+
+def _examined(policy: Policy, findings: Findings) -> bool:
+    """Whether who labelled, and under the rule `model` who scored, have passed the exam."""
+    roles: tuple[Role, ...] = ("labels", "scores") if policy.rule == "model" else ("labels",)
+    if any(unqualified(findings.exams, role) for role in roles):
+        return False
+    return policy.rule != "entailment" or any(
+        exam.entailment and "labels" in exam.roles for exam in findings.exams
+    )
+
+
+def _of_request(
+    overall: tuple[Result, Reason],
+    request: VerifyRequest,
+    findings: Findings,
+    coverage: Coverage,
+    cards: Mapping[Digest, Card],
+) -> tuple[Result, Reason]:
+    """The result of the whole by the rows of the second table that only a request has."""
+    result, reason = overall
+    if result != "INCONCLUSIVE":
+        lacking = _lacking(request, coverage, cards)
+        return ("INCONCLUSIVE", lacking) if lacking else overall
+    if reason == "JUDGE_UNRELIABLE" and any(map(_for_budget, findings.limits)):
+        return result, "BUDGET"
+    return overall
 
 
 class _Tally:
@@ -353,6 +385,17 @@ def _caps(
     bearing: set[str],
 ) -> Iterator[str]:
     """A sentence for each reason why the score may not be more than 2 of 4."""
+    yield from _caps_of_checks(weigh, thesis, bearing)
+    for key, codes in hard.items():
+        if "coverage_missing" in codes:
+            yield f"{key or 'The answer'} says that something is not so, and too little was searched to know."
+        if "not_independent" in codes:
+            yield f"{key or 'The answer'} rests on sources that are not independent of each other."
+    yield from _caps_of_web_claims(weigh, thesis, tallies)
+
+
+def _caps_of_checks(weigh: _Weigh, thesis: Thesis, bearing: set[str]) -> Iterator[str]:
+    """The checks that were answered no or not at all, but for those of claims that do not count."""
     known = {claim.key for claim in thesis.sub_claims}
     for check in weigh.checks:
         if check.claim not in bearing and check.claim in known:
@@ -361,11 +404,10 @@ def _caps(
             yield f"A check of {check.claim} could not be answered: {check.question}"
         elif check.answer == "no":
             yield f"A check of {check.claim} was answered no: {check.question}"
-    for key, codes in hard.items():
-        if "coverage_missing" in codes:
-            yield f"{key or 'The answer'} says that something is not so, and too little was searched to know."
-        if "not_independent" in codes:
-            yield f"{key or 'The answer'} rests on sources that are not independent of each other."
+
+
+def _caps_of_web_claims(weigh: _Weigh, thesis: Thesis, tallies: Mapping[str, _Tally]) -> Iterator[str]:
+    """The claims that rest on pages of the web alone, and on fewer than they need."""
     for claim in thesis.sub_claims:
         tally = tallies.get(claim.key)
         if not claim.load_bearing or tally is None or tally.supports.beyond_web:

@@ -203,21 +203,26 @@ def labels_of(record: Record, case: Case) -> tuple[events.VerifierLabels, ...]:
     prompt, or failed its probes, do not count: each statement then has no label, and the problem says so.
     """
     if record.policy.rule != "literal":
-        distrust = unqualified(record.exams, "labels") or probed(record.probes).distrust
-        if distrust:
-            return _unread(record.labels, case, distrust)
-        sat = [exam for exam in record.exams if "labels" in exam.roles][-1]
-        another = record.policy.rule == "entailment" and sat.entailment is None
-        strange = tuple(
-            each
-            for each in record.labels
-            if another or (each.maker, each.prompt_sha256) != (sat.model, sat.prompt)
-        )
-        unread = iter(_unread(strange, case, "Whoever labelled it did not sit the exam."))
-        return tuple(next(unread) if each in strange else each for each in record.labels)
+        return _labels_of_judge(record, case)
     if record.asked is not None and record.policy.literal.startswith(_CONTAINMENT):
         return lowered(containment.labels(case, record.round), record)
     return lowered(literal.labels(case, record.round), record)
+
+
+def _labels_of_judge(record: Record, case: Case) -> tuple[events.VerifierLabels, ...]:
+    """The labels of the log, without those of a judge that is not believed or did not sit the exam."""
+    distrust = unqualified(record.exams, "labels") or probed(record.probes).distrust
+    if distrust:
+        return _unread(record.labels, case, distrust)
+    sat = [exam for exam in record.exams if "labels" in exam.roles][-1]
+    another = record.policy.rule == "entailment" and sat.entailment is None
+    strange = tuple(
+        each
+        for each in record.labels
+        if another or (each.maker, each.prompt_sha256) != (sat.model, sat.prompt)
+    )
+    unread = iter(_unread(strange, case, "Whoever labelled it did not sit the exam."))
+    return tuple(next(unread) if each in strange else each for each in record.labels)
 
 
 def _unread(

@@ -150,11 +150,15 @@ def _blocks(state: RunState, store: Store, done: events.SubAnswer) -> tuple[str,
     stands = {each.claim for each in attestation.claims if each.result in _STANDS}
     read = [each for each in state.evidence.values() if each.seq < known.decision.seq]
     claims = [each for each in claims_of(text, read) if each.key in stands and each.load_bearing]
+    return _paragraphs(claims, CLOSEST if CLOSEST in text else EXTRACTS)
+
+
+def _paragraphs(claims: Sequence[Claim], label: str) -> tuple[str, ...]:
+    """Each claim as a paragraph; extracts are one, under their `label`."""
     pointers = [each for each in claims if each.form == "extract"]
     said = tuple(_sentence(each) for each in claims if each.form != "extract")
     if not pointers:
         return said
-    label = CLOSEST if CLOSEST in text else EXTRACTS
     listed = [f"{rank}. {_sentence(each)}" for rank, each in enumerate(pointers, 1)]
     return ("\n".join([label, *listed]), *said)
 

@@ -1,6 +1,6 @@
 """Which sources a request lets count: those within its scope, of its domains, types and time."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -27,18 +27,23 @@ from vera.evidence.hosts import entry_of, host_of
 
 def refused(request: VerifyRequest, evidence: Evidence, source_type: str) -> str:
     """Why evidence does not count for a request, '' when it does. Its time is looked at apart."""
-    kept = evidence.tool == "kb"
-    place = "connectors" if evidence.origin else "web" if is_web(evidence) else "files"
-    if kept and "kb" not in request.scope:
-        return "it comes from an earlier session, and kb is not in the scope"
-    if not kept and place not in request.scope and evidence.tier == "captured":
-        return f"{place} is not in the scope"
+    if why := _out_of_scope(request.scope, evidence):
+        return why
     constraints = request.constraints
     if constraints.source_types and source_type not in constraints.source_types:
         return f"its type is {source_type}, which is none of those that were asked for"
     address = evidence.origin or evidence.source
     is_page = is_web(evidence) or address.startswith(("http://", "https://"))
     return excluded(constraints, address) if is_page else ""
+
+
+def _out_of_scope(scope: Collection[str], evidence: Evidence) -> str:
+    """Why the place that evidence comes from is not in the scope, '' when it is."""
+    if evidence.tool == "kb":
+        return "" if "kb" in scope else "it comes from an earlier session, and kb is not in the scope"
+    place = "connectors" if evidence.origin else "web" if is_web(evidence) else "files"
+    is_outside = place not in scope and evidence.tier == "captured"
+    return f"{place} is not in the scope" if is_outside else ""
 
 
 def excluded(constraints: Constraints, address: str) -> str:

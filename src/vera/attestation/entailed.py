@@ -5,12 +5,12 @@ claim, what the rule `literal` found there is set down as QUALIFIES. It neither 
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
 from vera import events
-from vera.attestation.objects import canonical
+from vera.attestation.objects import Exam, canonical
 from vera.attestation.probed import probed
 from vera.attestation.record import Record
 from vera.audit.case import Case, CitedLines, places
@@ -84,29 +84,36 @@ def lowered(by_rule: Sequence[events.VerifierLabels], record: Record) -> tuple[e
     failed = [exam for exam in sat if exam.entailment and not exam.passed and not exam.unfinished]
     if not failed or probed(record.probes).distrust:
         return tuple(by_rule)
+    judge = failed[0]
     against = {
         (said.claim, span.evidence, span.first, span.last)
         for said in record.labels
-        if (said.maker, said.prompt_sha256) == (failed[0].model, failed[0].prompt)
+        if (said.maker, said.prompt_sha256) == (judge.model, judge.prompt)
         for span in said.labels
         if span.relation == "CONTRADICTS"
     }
     found: list[events.VerifierLabels] = []
     for each in by_rule:
-        taken = tuple(
-            span
-            for span in each.labels
-            if span.relation == "SUPPORTS" and (each.claim, span.evidence, span.first, span.last) in against
-        )
-        kept = tuple(span for span in each.labels if span not in taken)
-        found.append(msgspec.structs.replace(each, labels=kept) if taken else each)
-        if taken:
-            found.append(
-                msgspec.structs.replace(
-                    each,
-                    labels=tuple(msgspec.structs.replace(span, relation="QUALIFIES") for span in taken),
-                    maker=failed[0].model,
-                    prompt_sha256=failed[0].prompt,
-                )
-            )
+        found += _taken_down(each, against, judge)
     return tuple(found)
+
+
+def _taken_down(
+    each: events.VerifierLabels, against: Collection[tuple[str, str, int, int]], judge: Exam
+) -> Iterator[events.VerifierLabels]:
+    """The labels of a claim by the rule. Those that the judge is `against` are QUALIFIES, in its name."""
+    taken = tuple(
+        span
+        for span in each.labels
+        if span.relation == "SUPPORTS" and (each.claim, span.evidence, span.first, span.last) in against
+    )
+    if not taken:
+        yield each
+        return
+    yield msgspec.structs.replace(each, labels=tuple(span for span in each.labels if span not in taken))
+    yield msgspec.structs.replace(
+        each,
+        labels=tuple(msgspec.structs.replace(span, relation="QUALIFIES") for span in taken),
+        maker=judge.model,
+        prompt_sha256=judge.prompt,
+    )

@@ -18,7 +18,7 @@ from vera.attestation.ahdb.policy import Verified
 from vera.attestation.ahdb.proof import Refused, open_verified, reader
 from vera.attestation.build import claims_of
 from vera.attestation.gather import rfc3339
-from vera.attestation.objects import Attestation, Findings, ObjectError, hexadecimal, parse
+from vera.attestation.objects import Attestation, Findings, ObjectError, SubClaim, hexadecimal, parse
 from vera.attestation.proposition import folded
 from vera.attestation.tiers import expired
 from vera.audit.claims import split
@@ -208,14 +208,8 @@ def _by(claim: Claim, handle: str, cite: Cite, held: Held | None, at: str) -> _B
         return _By(reason=f"There is no attestation {handle} in this session.")
     if held.verified is None:
         return _By(reason=f"{handle} cannot be relied on. {held.problem}")
-    attestation, wanted = held.verified.attestation, folded(claim.text)
-    first = cite.first or 1
-    last = cite.last or first if cite.first else _MAX_SUB_CLAIMS
-    keys = [
-        each.key
-        for number, each in enumerate(held.verified.thesis.sub_claims, 1)
-        if first <= number <= last and folded(each.text) == wanted
-    ]
+    attestation = held.verified.attestation
+    keys = _same_words(claim, cite, held.verified.thesis.sub_claims)
     if not keys:
         words = "state its sub-claim word for word, or verify this sentence"
         return _By(reason=f"{handle} attests other words: {words}.")
@@ -225,6 +219,18 @@ def _by(claim: Claim, handle: str, cite: Cite, held: Held | None, at: str) -> _B
     if expired(attestation.expires_at, at):
         return _By(reason=f"{handle} expired at {attestation.expires_at}: verify it again.")
     return _By(sub_claim=f"{handle}:{keys[0]}", word=held.verified.word)
+
+
+def _same_words(claim: Claim, cite: Cite, sub_claims: Iterable[SubClaim]) -> list[str]:
+    """The keys of the cited sub-claims that say the same as a claim, word for word."""
+    wanted = folded(claim.text)
+    first = cite.first or 1
+    last = cite.last or first if cite.first else _MAX_SUB_CLAIMS
+    return [
+        each.key
+        for number, each in enumerate(sub_claims, 1)
+        if first <= number <= last and folded(each.text) == wanted
+    ]
 
 
 def _word(claims: Sequence[events.ClaimCarried]) -> Headline:

@@ -5,8 +5,9 @@ No sentence in it depends on where the session lies.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import msgspec
 
@@ -52,6 +53,8 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _QUERY_ARGUMENTS = ("query", "q")
 _ASKING = events.Task | events.SubQuestions | events.SubAnswer | events.Resumed
 
+Event = TypeVar("Event", bound=events.Event)
+
 
 class GatherError(ValueError):
     """A round of which no verdict can be computed: a sentence that says why.
@@ -79,19 +82,12 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
     texts = _Texts(store)
     answer = texts.load(_answer(before, started.answer_seq).text, "The answer")
     evidence = {each.id: each for each in before if isinstance(each, events.Evidence)}
-    derivations = tuple(texts.inlined(each) for each in within if isinstance(each, events.Derivation))
-    checks = tuple(each for each in within if isinstance(each, events.VerifierCheck))
-    labels = tuple(each for each in within if isinstance(each, events.VerifierLabels))
+    derivations = tuple(texts.inlined(each) for each in _of_kind(within, events.Derivation))
+    checks = tuple(_of_kind(within, events.VerifierCheck))
+    labels = tuple(_of_kind(within, events.VerifierLabels))
     lookups = tuple(_lookups(before, texts))
-    versions = tuple(
-        seen for each in within if isinstance(each, events.VerifierVersions) for seen in each.seen
-    )
-    for pointed in _pointed_at(answer, derivations, checks, labels, versions):
-        if (found := evidence.get(pointed)) is not None:
-            texts.want(found.text)
-    for derivation in derivations:
-        for _, sha256 in derivation.scripts:
-            texts.want_script(sha256)
+    versions = tuple(seen for each in _of_kind(within, events.VerifierVersions) for seen in each.seen)
+    _read(texts, evidence, _pointed_at(answer, derivations, checks, labels, versions), derivations)
     last = before[-1]
     return Record(
         task=_task(before, texts),
@@ -105,19 +101,36 @@ def gather(records: Sequence[events.Record], store: Store, number: int) -> Recor
         derivations=derivations,
         checks=checks,
         labels=labels,
-        scores=tuple(
-            score for each in within if isinstance(each, events.VerifierScore) for score in each.scores
-        ),
+        scores=tuple(score for each in _of_kind(within, events.VerifierScore) for score in each.scores),
         verifier=_verifier(before, started),
         log=(last.seq, _hash_of(records, verdict - 1)),
         issued_at=rfc3339(last.ts),
         notes=tuple(_problems(within)),
-        probes=tuple(each for each in within if isinstance(each, events.VerifierProbe)),
-        exams=tuple(_graded(each, texts) for each in before if isinstance(each, events.VerifierExam)),
+        probes=tuple(_of_kind(within, events.VerifierProbe)),
+        exams=tuple(_graded(each, texts) for each in _of_kind(before, events.VerifierExam)),
         versions=versions,
         plugin_findings=_plugin_findings(within, texts),
         asked=_asked(before[:begin], store, texts),
     )
+
+
+def _of_kind(records: Iterable[events.Record], kind: type[Event]) -> Iterator[Event]:
+    return (each for each in records if isinstance(each, kind))
+
+
+def _read(
+    texts: "_Texts",
+    evidence: Mapping[str, events.Evidence],
+    pointed_at: Iterable[str],
+    derivations: Iterable[events.Derivation],
+) -> None:
+    """Read the texts of the evidence that is pointed at, and the scripts of the derivations."""
+    for pointed in pointed_at:
+        if (found := evidence.get(pointed)) is not None:
+            texts.want(found.text)
+    for derivation in derivations:
+        for _, sha256 in derivation.scripts:
+            texts.want_script(sha256)
 
 
 def logged_findings(audit: events.Audit, load: Callable[[events.Text], str]) -> tuple[Finding, ...]:

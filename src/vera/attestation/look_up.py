@@ -121,12 +121,7 @@ def _failed(
     evidence: Iterable[events.Evidence],
     corpus: events.Corpus | None,
 ) -> Iterator[Failed]:
-    for each in evidence:
-        if each.http_status is not None and not 200 <= each.http_status < 300:
-            yield Failed(name=each.source, why=f"The server answered {each.http_status}.", pointer=each.id)
-        elif each.low_signal:
-            why = f"What was fetched is probably not what a reader would see: {each.low_signal}."
-            yield Failed(name=each.source, why=why, pointer=each.id)
+    yield from _failed_pages(evidence)
     for record in own:
         if isinstance(record, events.Tool) and record.outcome != "ok":
             name = _argument(calls.get(record.call, {}), _NAMES) or _SEARCHES.get(record.tool, "")
@@ -135,6 +130,16 @@ def _failed(
                 yield Failed(name=name, why=why, pointer=record.call)
     for name, why in corpus.unreadable if corpus else ():
         yield Failed(name=name, why=f"It could not be read: {why}.")
+
+
+def _failed_pages(evidence: Iterable[events.Evidence]) -> Iterator[Failed]:
+    """Pages that were fetched and are not what was asked for."""
+    for each in evidence:
+        if each.http_status is not None and not 200 <= each.http_status < 300:
+            yield Failed(name=each.source, why=f"The server answered {each.http_status}.", pointer=each.id)
+        elif each.low_signal:
+            why = f"What was fetched is probably not what a reader would see: {each.low_signal}."
+            yield Failed(name=each.source, why=why, pointer=each.id)
 
 
 def _first(failed: Iterable[Failed]) -> Iterator[Failed]:

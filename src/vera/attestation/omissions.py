@@ -63,14 +63,21 @@ def too_few(made: Cards, clusters: Sequence[Cluster], needed: Thresholds) -> Ite
         if card.relation == "SUPPORTS":
             saying.setdefault(card.claim, []).append(card)
     for claim, cards in sorted(saying.items()):
-        sources = {card.source for card in cards}
-        only_web = all(is_web(made.sources[source]) for source in sources)
-        count = len({cluster_of.get(source, source) for source in sources})
-        wanted = needed.web_sources if only_web else needed.file_sources
-        if count < wanted:
-            one = f", for {len(sources)} are one by copying or by publisher" if len(sources) > count else ""
+        if why := _too_few(made, cards, cluster_of, needed):
             first = min(place_name(card.evidence, card.span.first, card.span.last) for card in cards)
-            yield _omission(claim, f"Independent sources that say so: {count}, needed {wanted}{one}.", first)
+            yield _omission(claim, why, first)
+
+
+def _too_few(made: Cards, cards: Iterable[Card], cluster_of: Mapping[Digest, int], needed: Thresholds) -> str:
+    """How many independent sources the cards of a claim have, in a sentence; '' when they are enough."""
+    sources = {card.source for card in cards}
+    only_web = all(is_web(made.sources[source]) for source in sources)
+    count = len({cluster_of.get(source, source) for source in sources})
+    wanted = needed.web_sources if only_web else needed.file_sources
+    if count >= wanted:
+        return ""
+    one = f", for {len(sources)} are one by copying or by publisher" if len(sources) > count else ""
+    return f"Independent sources that say so: {count}, needed {wanted}{one}."
 
 
 def _cut_off(asked: Asked, case: Case) -> Iterator[Omission]:

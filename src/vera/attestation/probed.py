@@ -71,7 +71,12 @@ def _distrust(labelled: Sequence[VerifierProbe], wrong: int) -> str:
         return f"The judge said {blind[0].said} of a sentence that is in the lines it was shown."
     if any(probe.probe == INVENTED and probe.said == "SUPPORTS" for probe in labelled):
         return "The judge said SUPPORTS of a claim that is about something else than the lines it was shown."
-    altered = [probe for probe in labelled if probe.probe in _ALTERED]
-    if 2 * wrong > len(labelled) or (altered and all(probe.said == "SUPPORTS" for probe in altered)):
+    if 2 * wrong > len(labelled) or _only_compares_words(labelled):
         return f"The judge mislabelled {wrong} of {len(labelled)} claims whose labels are known."
     return ""
+
+
+def _only_compares_words(labelled: Sequence[VerifierProbe]) -> bool:
+    """Whether it called every altered sentence supported."""
+    altered = [probe for probe in labelled if probe.probe in _ALTERED]
+    return bool(altered) and all(probe.said == "SUPPORTS" for probe in altered)

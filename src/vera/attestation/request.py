@@ -203,18 +203,8 @@ def requested(
 
 def _agree(constraints: Constraints, scope: Collection[str]) -> None:
     """Raises RequestError for constraints that no source can meet together."""
-    allowed, denied = constraints.allow_domains, frozenset(constraints.deny_domains)
-    for domain in allowed:
-        if over := entry_of(domain, denied):
-            if over == domain:
-                raise RequestError(
-                    f"The domain {domain} is both allowed and denied. Take it out of one list."
-                )
-            raise RequestError(
-                f"The domain {domain} is allowed, and {over}, under which it lies, is denied. "
-                "Take one of them out."
-            )
-    if allowed and "web" not in scope:
+    _agree_on_domains(constraints)
+    if constraints.allow_domains and "web" not in scope:
         raise RequestError(
             "Domains are allowed, and the web is not in the scope. Add web to the scope, or drop them."
         )
@@ -227,6 +217,21 @@ def _agree(constraints: Constraints, scope: Collection[str]) -> None:
             f"Only sources of type {', '.join(sorted(types))} may count, and the scope holds files only. "
             "Add web to the scope, or file to the types."
         )
+
+
+def _agree_on_domains(constraints: Constraints) -> None:
+    """Raises RequestError for a domain that is both allowed and denied."""
+    denied = frozenset(constraints.deny_domains)
+    for domain in constraints.allow_domains:
+        if over := entry_of(domain, denied):
+            if over == domain:
+                raise RequestError(
+                    f"The domain {domain} is both allowed and denied. Take it out of one list."
+                )
+            raise RequestError(
+                f"The domain {domain} is allowed, and {over}, under which it lies, is denied. "
+                "Take one of them out."
+            )
 
 
 def _word(name: str, value: object) -> str:

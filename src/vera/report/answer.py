@@ -339,17 +339,20 @@ def below_answer(shown: Report, listed: Sequence[Quote]) -> list[str]:
     if noted := [claim for claim in shown.claims if claim.findings]:
         parts.append("## Findings")
         parts += [_finding_block(claim) for claim in noted]
-    if shown.attestations:
-        parts += ["## Attestations", "\n".join(f"- {line}" for line in shown.attestations)]
+    parts += _bullets("## Attestations", shown.attestations)
     if listed:
         parts.append("## Cited")
         parts += [block(_named(_with_lead(quote, shown.claims))) for quote in listed]
     if shown.checked:
         parts.append(_without_typed_marks(search_summary_text.markdown(shown.checked)))
-    if shown.limits:
-        parts += [LIMITS_TITLE, "\n".join(f"- {limit}" for limit in shown.limits)]
+    parts += _bullets(LIMITS_TITLE, shown.limits)
     parts += ["---", *filter(None, [mode_line(shown)]), closing_line(shown)]
     return [*kept, *map(_inert, parts)]
+
+
+def _bullets(title: str, lines: Sequence[str]) -> list[str]:
+    """The lines as a list under a title; nothing without lines."""
+    return [title, "\n".join(f"- {line}" for line in lines)] if lines else []
 
 
 def _inert(text: str) -> str:

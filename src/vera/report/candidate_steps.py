@@ -122,19 +122,21 @@ class Sampling:
             case events.Model():
                 self._calls.append(record)
             case events.Candidates():
-                made = tuple(self._calls)[-record.calls :] if record.calls > 0 else ()
-                self._step = SampledStep(
-                    protocol=self._protocol, index_base=self._index_base, candidates=record, calls=made
-                )
+                self._step = self._sampled(record)
                 self._judged.clear()
-            case events.Selection() if self._step and self._step.step == record.step:
-                self._step = msgspec.structs.replace(self._step, selection=record, judged=tuple(self._judged))
+            case events.Selection() if step := self.of(record.step):
+                self._step = msgspec.structs.replace(step, selection=record, judged=tuple(self._judged))
             case events.Assistant():
                 self._calls.clear()
-                if self._step and self._step.step != record.step:
-                    self._step = None
+                self._step = self.of(record.step)
             case _:
                 pass
+
+    def _sampled(self, record: events.Candidates) -> SampledStep:
+        made = tuple(self._calls)[-record.calls :] if record.calls > 0 else ()
+        return SampledStep(
+            protocol=self._protocol, index_base=self._index_base, candidates=record, calls=made
+        )
 
     def of(self, step: int) -> SampledStep | None:
         """The sampled step of this number, when it is the newest one."""

@@ -1,5 +1,6 @@
 """What a run leaves whose answer does not hold: what is open, what was checked, which evidence there is."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -66,15 +67,11 @@ def checked(state: RunState) -> Checked | None:
     lane = state.lane(LANE)
     if state.status in HOLDS:
         return None
-    brought = [
-        each for each in state.evidence.values() if each.lane.startswith((LANE, PART, EXTRACTS, GATHERING))
-    ]
+    brought = _brought(state)
     citable = [each for each in brought if not each.lead]
     files = tuple(dict.fromkeys(each.source for each in citable if _is_input(each)))
     newest = citable[-MAX_EVIDENCE:]
     reached = reached_in(state)
-    known = {each.target.domain for each in reached}
-    contacts = dict.fromkeys(name for each in state.histories for name in each.contacts)
     return Checked(
         constraints=tuple(each for past in state.histories for each in past.constraints),
         reached=reached,
@@ -84,10 +81,23 @@ def checked(state: RunState) -> Checked | None:
         more_files=len(files[MAX_FILES:]),
         evidence=tuple(Kept(id=each.id, summary=each.summary, ts=each.ts) for each in newest),
         older=len(citable) - len(newest),
-        contacts=tuple(name for name in contacts if name not in known)[:MAX_CONTACTS],
+        contacts=_contacts(state, reached),
         concluded=isinstance(lane.history.ending, events.PolicyConclusionReady),
         silent=lane.status_reason.startswith(NOTHING_FOUND),
     )
+
+
+def _brought(state: RunState) -> list[events.Evidence]:
+    """What the lanes that answer, and those that worked in their place, took in."""
+    lanes = (LANE, PART, EXTRACTS, GATHERING)
+    return [each for each in state.evidence.values() if each.lane.startswith(lanes)]
+
+
+def _contacts(state: RunState, reached: Iterable[Reached]) -> tuple[str, ...]:
+    """The first domains that commands were connected to, without those that were reached."""
+    known = {each.target.domain for each in reached}
+    contacts = dict.fromkeys(name for each in state.histories for name in each.contacts)
+    return tuple(name for name in contacts if name not in known)[:MAX_CONTACTS]
 
 
 def reached_in(state: RunState) -> tuple[Reached, ...]:

@@ -61,7 +61,6 @@ def info(state: RunState, load: Load, box: events.Sandbox | None, spent: Mapping
 def vera(state: RunState, load: Load) -> Json:
     """The key `vera`: session, verdict, rounds, and what each of the models was given and gave."""
     session, lane, decided = state.session, state.lane(LANE), _decision(state)
-    rounds = [done.decision for done in state.rounds.values() if done.decision]
     spent = {"agent": state.spent.agent, "verifier": state.spent.verifier, "selector": state.spent.selector}
     return {
         "version": session.version if session else "",
@@ -73,16 +72,21 @@ def vera(state: RunState, load: Load) -> Json:
         "exit_code": state.ended.exit_code if state.ended else None,
         "attestation": decided.attestation if decided else "",
         "result": decided.result if decided else "",
-        "rounds": [
-            {"round": each.round, "result": each.result, "score": each.score, "attestation": each.attestation}
-            for each in rounds
-        ],
+        "rounds": _rounds(state),
         "attestations": {handle: each.attestation for handle, each in state.attestations.items()},
         "steps": lane.step,
         "spent": {name: msgspec.structs.asdict(tokens) for name, tokens in spent.items()},
         "seconds": state.spent.seconds,
         "records": state.seq,
     }
+
+
+def _rounds(state: RunState) -> list[Json]:
+    decided = [done.decision for done in state.rounds.values() if done.decision]
+    return [
+        {"round": each.round, "result": each.result, "score": each.score, "attestation": each.attestation}
+        for each in decided
+    ]
 
 
 def _answer(state: RunState) -> events.Answer | None:

@@ -145,8 +145,13 @@ def _divided(block: Block) -> tuple[Block, Block | None]:
     """A block as its beginning and what is behind it."""
     if block.kind in ("list", "numbered") and len(block.parts) > 1:
         return Block(block.kind, block.parts[:1]), Block(block.kind, block.parts[1:])
+    return _divided_paragraph(block) if block.kind == "paragraph" else (block, None)
+
+
+def _divided_paragraph(block: Block) -> tuple[Block, Block | None]:
+    """A long paragraph up to the end of the sentence that its first citation is in, and the rest."""
     (part, *_) = block.parts
-    if block.kind != "paragraph" or sum(len(each.text) for each in part) <= MAX_LEAD:
+    if sum(len(each.text) for each in part) <= MAX_LEAD:
         return block, None
     cut = next((at for at, each in enumerate(part) if each.cites), len(part))
     rest = "".join(each.text for each in part[cut + 1 :])

@@ -1,7 +1,7 @@
 """What changed between two answers: their words, and their claims side by side."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import groupby, zip_longest
@@ -167,13 +167,21 @@ def aligned(before: Sequence[ClaimView], after: Sequence[ClaimView]) -> tuple[Pa
             left.remove(same)
     words = {id(claim): _content(claim.text) for claim in (*left, *after)}
     for number, claim in enumerate(after[:MAX_CLAIMS]):
-        if number not in partners and left:
-            near = max(left, key=lambda each: _alike(words[id(each)], words[id(claim)]))
-            if _alike(words[id(near)], words[id(claim)]) >= ALIKE:
-                partners[number] = near
-                left.remove(near)
+        if number not in partners and (near := _nearest(claim, left, words)) is not None:
+            partners[number] = near
+            left.remove(near)
     pairs = [Pair(partners.get(number), claim) for number, claim in enumerate(after[:MAX_CLAIMS])]
     return (*pairs, *(Pair(claim, None) for claim in left))
+
+
+def _nearest(
+    claim: ClaimView, left: Sequence[ClaimView], words: Mapping[int, frozenset[str]]
+) -> ClaimView | None:
+    """The one that shares most words with a claim; None where none has enough of them. `words` are by id."""
+    if not left:
+        return None
+    near = max(left, key=lambda each: _alike(words[id(each)], words[id(claim)]))
+    return near if _alike(words[id(near)], words[id(claim)]) >= ALIKE else None
 
 
 def _content(text: str) -> frozenset[str]:

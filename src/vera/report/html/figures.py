@@ -36,7 +36,7 @@ def figures(header: Header) -> dict[str, str]:
     return {
         "verdict": headline(header),
         "reason": shortened(header.reason, REASON_SHOWN),
-        "last_call": shortened(header.last_call, 300) or NONE,
+        "last_call": _short(header.last_call, 300),
         "step": f"{header.step} of {header.max_steps}" if header.max_steps else number(header.step),
         "claims": f"{header.supported} of {header.claims}" if header.claims else NONE,
         "score": NONE if header.score is None else f"{points(header.score)} of 4",
@@ -44,11 +44,15 @@ def figures(header: Header) -> dict[str, str]:
         "tools": number(header.tool_calls) + failed,
         "searches": number(header.searches),
         "tokens": f"{number(read)} / {number(written)}" if header.tokens else NONE,
-        "cost": shortened(header.cost, 60) or NONE,
+        "cost": _short(header.cost, 60),
         "elapsed": duration(end - header.started_ts),
         "events": number(header.events),
-        "model": shortened(header.model, 60) or NONE,
+        "model": _short(header.model, 60),
     }
+
+
+def _short(text: str, length: int) -> str:
+    return shortened(text, length) or NONE
 
 
 def announcement(header: Header) -> str:

@@ -107,13 +107,17 @@ def _together(one: CardView, other: CardView) -> CardView | None:
         return None
     if other.first > one.last or one.first > other.last:
         return None
-    if any(each.problem or len(each.quotation) != each.last - each.first + 1 for each in (one, other)):
+    if not (_is_whole(one) and _is_whole(other)):
         return None
     lines = {each.first + at: line for each in (one, other) for at, line in enumerate(each.quotation)}
     first, last = min(lines), max(lines)
     quotation = tuple(lines[number] for number in range(first, last + 1))
     cited = joined((*one.marked, *other.marked))
     return msgspec.structs.replace(one, first=first, last=last, quotation=quotation, cited=cited)
+
+
+def _is_whole(card: CardView) -> bool:
+    return not card.problem and len(card.quotation) == card.last - card.first + 1
 
 
 def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
@@ -126,9 +130,7 @@ def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
     }
     made = []
     for each in shown_claims(claims[:MAX_PROOFS]):
-        against = [card for card in each.cards if card.relation == "CONTRADICTS"]
-        cards = (against if each.claim.verdict == "contradicted" else []) or each.cards
-        card = next((card for card in cards if card.quotation and not card.problem), None)
+        card = _deciding(each)
         said = each.claim.text
         if card is not None and said not in answer:  # an extract: the phrase that it begins with
             said = phrases.get((card.evidence, card.extent[0]), said)
@@ -136,6 +138,13 @@ def proofs(claims: Sequence[ClaimView], answer: str) -> tuple[Proof, ...]:
         other_side = _other_side(each.claim, card)
         made.append(Proof(each.number, each.claim, card, others, said, other_side))
     return tuple(made)
+
+
+def _deciding(shown: ShownClaim) -> CardView | None:
+    """The first card with lines; of a claim that is contradicted, one that contradicts it."""
+    against = [card for card in shown.cards if card.relation == "CONTRADICTS"]
+    cards = (against if shown.claim.verdict == "contradicted" else []) or shown.cards
+    return next((card for card in cards if card.quotation and not card.problem), None)
 
 
 def _other_side(claim: ClaimView, card: CardView | None) -> tuple[CardView, ...]:

@@ -71,16 +71,18 @@ def describe(timeline: Timeline) -> str:
     for row, _ in ROWS:
         bars = [bar for bar in timeline.bars if bar.row == row]
         if bars:
-            failed = sum(bar.failed for bar in bars)
-            said.append(
-                counted(sum(bar.count for bar in bars), *_COUNTED[row])
-                + (f" ({failed} marked as failed)" if failed and row != "gate" else "")
-            )
+            said.append(_in_words(row, bars))
     scores = [points(each.score) for each in timeline.scores if each.score is not None][-20:]
     length = duration(timeline.end - timeline.start)
     return f"{length}: {', '.join(said) or 'nothing yet'}." + (
         f" Scores by round: {', '.join(scores)}; 3 is the least that verifies." if scores else ""
     )
+
+
+def _in_words(row: str, bars: Sequence[Bar]) -> str:
+    failed = sum(bar.failed for bar in bars)
+    marked = f" ({failed} marked as failed)" if failed and row != "gate" else ""
+    return counted(sum(bar.count for bar in bars), *_COUNTED[row]) + marked
 
 
 class _Scale:

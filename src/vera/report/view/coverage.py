@@ -25,12 +25,9 @@ def coverage_of(
         (claim.key, card.source_class)
         for claim in claims
         for card in claim.cards
-        if card.relation != "IRRELEVANT" and card.source_class
+        if card.relation != "IRRELEVANT"
     )
-    found = {source_class for _, source_class in counts}
-    found.update(each.target.source_class for each in reached)
-    found.update(card.source_class for claim in claims for card in claim.cards)
-    classes = tuple(each for each in SOURCE_TYPES if each in found)
+    classes = _classes(claims, reached)
     return Coverage(
         claims=tuple(claim.key for claim in claims),
         source_classes=classes,
@@ -41,6 +38,13 @@ def coverage_of(
         ),
         omissions=tuple(_in_words(each) for each in omissions[:MAX_OMISSIONS]),
     )
+
+
+def _classes(claims: Sequence[ClaimView], reached: Iterable[Reached]) -> tuple[str, ...]:
+    """The classes of the cards and of the pages that answered, in the order of SOURCE_TYPES."""
+    found = {card.source_class for claim in claims for card in claim.cards}
+    found.update(each.target.source_class for each in reached)
+    return tuple(each for each in SOURCE_TYPES if each in found)
 
 
 def _in_words(omission: Omission) -> tuple[str, str]:

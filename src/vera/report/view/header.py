@@ -32,7 +32,8 @@ def header_of(
     """The header of the run. `task` is its question, `alive`: a process works on it; `cost` and `last_call`
     are in words."""
     ended, spent = state.ended, state.spent
-    last, executed = decision_shown(state), carried(state)
+    last = decision_shown(state)
+    claims, supported = _claims(carried(state), last)
     settings = state.session.settings if state.session else {}
     roles = (("agent", spent.agent), ("verifier", spent.verifier), ("selector", spent.selector))
     lane = state.lane(LANE)
@@ -53,8 +54,8 @@ def header_of(
         events=counts.records,
         rounds=len(state.rounds),
         score=last.score if last else None,
-        claims=len(executed.claims) if executed else last.claims if last else 0,
-        supported=_carried_claims(executed) if executed else last.supported if last else 0,
+        claims=claims,
+        supported=supported,
         tokens=tuple((role, each.prompt, each.cached, each.completion) for role, each in roles if each.total),
         cost=cost,
         tool_calls=counts.tool_calls,
@@ -65,8 +66,11 @@ def header_of(
     )
 
 
-def _carried_claims(executed: events.ExecutionVerdict) -> int:
-    return sum(bool(each.by) for each in executed.claims)
+def _claims(executed: events.ExecutionVerdict | None, last: events.Verifier | None) -> tuple[int, int]:
+    """How many claims the answer has, and how many of them are carried or supported."""
+    if executed:
+        return len(executed.claims), sum(bool(each.by) for each in executed.claims)
+    return (last.claims, last.supported) if last else (0, 0)
 
 
 def phase_of(state: RunState, *, alive: bool, model_error: str = "") -> str:

@@ -5,6 +5,7 @@ from itertools import islice
 
 import msgspec
 
+from vera import events
 from vera.headline import headline
 from vera.report.view.attested import Verdict
 from vera.report.view.budgets import LANE
@@ -46,18 +47,29 @@ def _view(
 ) -> RoundView:
     done = state.rounds[number]
     decision, answer = done.decision, state.answers.get(done.started.answer_seq)
-    return RoundView(
+    shown = RoundView(
         round=number,
-        result=one_line(decision.result) if decision else UNDER_WAY,
-        reason=one_line(reason_in_words(decision.reason)) if decision else "",
-        score=decision.score if decision else None,
+        result=UNDER_WAY,
+        reason="",
+        score=None,
         answer=cut(read(answer.text, load), ANSWER_SHOWN) if answer else "",
         claims=tuple(msgspec.structs.replace(claim, cards=()) for claim in claims_of(number)),
         findings=_findings(done, load, verdict_of(number)),
-        caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MAX_CAPS]) if decision else (),
         chosen=state.chosen is not None and state.chosen.round == number,
         step=answer.step if answer and answer.lane == LANE else 0,
-        word=headline(decision.result, decision.reason, done.started.rule) if decision else "",
+    )
+    return _decided(shown, decision, done.started.rule) if decision else shown
+
+
+def _decided(shown: RoundView, decision: events.Verifier, rule: str) -> RoundView:
+    """The round with its verdict; `rule` says who labelled."""
+    return msgspec.structs.replace(
+        shown,
+        result=one_line(decision.result),
+        reason=one_line(reason_in_words(decision.reason)),
+        score=decision.score,
+        caps=tuple(one_line(cap, _SENTENCE_SHOWN) for cap in decision.caps[:MAX_CAPS]),
+        word=headline(decision.result, decision.reason, rule),
     )
 
 

@@ -129,8 +129,7 @@ def _is_called(text: str, seen: Sequence[Word], first: int, last: int) -> bool:
 
 def subjects_of(question: Question) -> list[Word]:
     """The words of the term that is asked about; "name" and "type" only right before one of these."""
-    named = {form for name in question.names for form in name}
-    frame = frame_words(question.text)
+    named, frame = question.named, frame_words(question.text)
     terms = [term for term in question.terms if term.word.form not in frame]
     strong = [term for term in terms if term.weight >= 1.0]
     subjects = [term for term in strong if term.word.form not in named] or strong

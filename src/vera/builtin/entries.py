@@ -38,13 +38,16 @@ class Entries:
         whose meaning or work the question asks for, else ''."""
         piece = self._pieces[first]
         title = piece.context[-1] if piece.context else ""
+        found = ""
         if piece.first == 1 or not _OF_NAMES.isdisjoint(each.lower() for each in piece.context):
             found = _named(text)
-        elif first and self._is_glossary and _is_entry(self._pieces[first - 1], piece) and _explains(text):
+        elif first and self._is_explained(self._pieces[first - 1], piece, text):
             found = title
-        else:
-            found = ""
         return found if found and _is_asked(self._question, found) else ""
+
+    def _is_explained(self, term: Piece, piece: Piece, text: str) -> bool:
+        """Whether a text that begins with a piece explains the term before it, as a glossary does."""
+        return self._is_glossary and _is_entry(term, piece) and _explains(text)
 
 
 def is_left_out(form: str) -> bool:
@@ -66,11 +69,13 @@ def _is_asked(question: Question, term: str) -> bool:
         return len(telling) == len(subjects) > 0 and all(
             affinity(one, other) >= SAME for one, other in zip(subjects, telling, strict=True)
         )
-    asked = _ASKS_WHAT_IT_DOES.match(question.text.lower()) if question.kind is Kind.ANY else None
-    if asked is None or (asked.group(1) or "do") not in DOING:
-        return False
-    thing = thing_of(question.text)
+    thing = thing_of(question.text) if _asks_what_it_does(question) else ()
     return bool(thing) and tuple(word.stem for word in telling) == thing
+
+
+def _asks_what_it_does(question: Question) -> bool:
+    asked = _ASKS_WHAT_IT_DOES.match(question.text.lower()) if question.kind is Kind.ANY else None
+    return asked is not None and (asked.group(1) or "do") in DOING
 
 
 def _named(text: str) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
+from itertools import chain
 
 import msgspec
 
@@ -89,6 +90,11 @@ class Question(msgspec.Struct, frozen=True):
     names: tuple[tuple[str, ...], ...] = ()
     exact: bool = False
     identifiers: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> frozenset[str]:
+        """The words of all its names."""
+        return frozenset(chain.from_iterable(self.names))
 
 
 _NO_MONEY = (
@@ -332,7 +338,7 @@ def analyse(text: str) -> Question:
     names = tuple(name for name in _names(text, spoken) if not CLASS_NOUNS.issuperset(name))
     return Question(
         text=text,
-        terms=_terms(text, classes, frozenset(form for name in names for form in name), language),
+        terms=_terms(text, classes, frozenset(chain.from_iterable(names)), language),
         kind=kind,
         units=units,
         spoken=frozenset(word.form for word in spoken),
@@ -358,20 +364,26 @@ def _names(text: str, spoken: Sequence[Word]) -> list[tuple[str, ...]]:
     runs: list[list[str]] = []
     end = -2
     for index, word in enumerate(spoken):
-        original = text[word.start : word.end]
-        joined = bool(runs) and end >= 0 and text[end : word.start].strip(" -") == ""
-        capital = original[0].isupper() and word.form not in STOPWORDS
-        if (capital and (index or _goes_on(text, spoken))) or (joined and original[0].isdigit()):
-            if joined:
-                runs[-1].append(word.form)
-            else:
-                runs.append([word.form])
+        joined = end >= 0 and text[end : word.start].strip(" -") == ""
+        if _is_of_name(text, spoken, index, joined=joined):
+            if not joined:
+                runs.append([])
+            runs[-1].append(word.form)
             end = word.end
         elif joined and word.form in GENERIC:
             end = word.end
         else:
             end = -2
     return [tuple(run) for run in runs]
+
+
+def _is_of_name(text: str, spoken: Sequence[Word], index: int, *, joined: bool) -> bool:
+    """Whether a word is capitalised as in a name, or is a number that is `joined` to one."""
+    word = spoken[index]
+    first = text[word.start]
+    if joined and first.isdigit():
+        return True
+    return first.isupper() and word.form not in STOPWORDS and (index > 0 or _goes_on(text, spoken))
 
 
 def _goes_on(text: str, spoken: Sequence[Word]) -> bool:
@@ -399,17 +411,21 @@ def _terms(
             or (len(word.form) == 1 and not _single_counts(readable, word))
         ):
             continue
-        if word.stem in scaffolding() or word.stem in classes:
-            weight = 0.3
-        elif (original[:1].isupper() and not starts) or any(char.isdigit() for char in original):
-            weight = 1.2
-        else:
-            weight = 1.0
+        weight = 0.3 if word.stem in classes else _prior(word.stem, original, starts=starts)
         others = (other for other in _synonyms().get(word.stem, ()) if other.form not in named)
         chosen[word.stem] = Term(word, weight, tuple(others), language in _FOREIGN_FRAMES)
         if len(chosen) == MAX_TERMS:
             break
     return tuple(chosen.values())
+
+
+def _prior(stemmed: str, original: str, *, starts: bool) -> float:
+    """The weight of a term: little for a word of the asking, more for a number and for a name. A capital says
+    nothing where the word `starts` a sentence."""
+    if stemmed in scaffolding():
+        return 0.3
+    capital = original[:1].isupper() and not starts
+    return 1.2 if capital or any(char.isdigit() for char in original) else 1.0
 
 
 def _single_counts(text: str, word: Word) -> bool:
@@ -421,22 +437,29 @@ def _kind(lowered: str) -> tuple[Kind, tuple[Word, ...]]:
     for pattern, kind in _FRAMES:
         if pattern.search(lowered):
             return _amount(lowered) or kind, _units(lowered, kind)
+    return _cjk_kind(lowered) or _head_kind(lowered) or (_kind_by_opening(lowered), ())
+
+
+def _cjk_kind(lowered: str) -> tuple[Kind, tuple[Word, ...]] | None:
+    """The kind that a question word of Chinese, Japanese or Korean calls for."""
     for pattern, kind in _CJK_KINDS:
         if pattern.search(lowered):
             counted = _CJK_COUNTED.search(lowered) if kind is Kind.COUNT else None
             return kind, tuple(words(counted.group(1)))[:1] if counted else ()
-    headed = _head_kind(lowered)
-    if headed is not None:
-        return headed
+    return None
+
+
+def _kind_by_opening(lowered: str) -> Kind:
+    """The kind of a question in which no expression and no noun tells it."""
     if _WHICH_IS.match(lowered):
-        return Kind.NAME, ()
+        return Kind.NAME
     if _WHEN.search(lowered) and not re.search(r"\b(what|which)\b.*\bwhen\b", lowered):
-        return Kind.DATE, ()
+        return Kind.DATE
     if (what_is := _WHAT_IS.match(lowered)) and _asks_definition(what_is.group(1)):
-        return Kind.DEFINITION, ()
+        return Kind.DEFINITION
     if _METHOD.search(lowered):
-        return Kind.METHOD, ()
-    return (Kind.PERMISSION if _MODAL.match(lowered) else Kind.ANY), ()
+        return Kind.METHOD
+    return Kind.PERMISSION if _MODAL.match(lowered) else Kind.ANY
 
 
 def _amount(lowered: str) -> Kind | None:

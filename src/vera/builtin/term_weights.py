@@ -119,9 +119,10 @@ class Matcher:
             value = affinity(term.word, word)
             if value < SYNONYM and any(affinity(other, word) >= 0.95 for other in term.alternatives):
                 value = SYNONYM
-            if value < SAME_ROOT and is_symbol_of(term.word.form, word.form):
-                value = SAME_ROOT
-            if term.foreign and value < SAME_ROOT and inflects(term.word.form, word.form):
+            if value < SAME_ROOT and (
+                is_symbol_of(term.word.form, word.form)
+                or (term.foreign and inflects(term.word.form, word.form))
+            ):
                 value = SAME_ROOT
             if value > 0:
                 yield index, value

@@ -150,9 +150,9 @@ def affinity(wanted: Word, seen: Word) -> float:
         return 0.75
     value = NUMBER_WORDS.get(wanted.form)
     if value is not None:
-        return 1.0 if seen.form == str(value) else 0.0
+        return float(seen.form == str(value))
     if wanted.form.isdigit():
-        return 1.0 if NUMBER_WORDS.get(seen.form) == int(wanted.form[:9]) else 0.0
+        return float(NUMBER_WORDS.get(seen.form) == int(wanted.form[:9]))
     short, long = sorted((wanted.stem, seen.stem), key=len)
     if len(short) >= 5 and (long.startswith(short) or long.endswith(short)):
         return 0.5

@@ -108,7 +108,7 @@ def demand_of(question: Question) -> Demand:
     if is_bare(question):
         return Demand(frozenset(), ())
     spoken = list(words(question.text))
-    named = {form for name in question.names for form in name}
+    named = question.named
     numbers = frozenset(word.form for word in spoken if word.form[0].isdigit()) - named
     given = named | numbers
     content = [index for index, term in enumerate(question.terms) if term.word.form not in given]
@@ -217,8 +217,7 @@ class Judge:
         missing = self._missing(own, above)
         own = self._with_implied(own) if labelled else own
         said = self._said(own, above)
-        speaks = self._holds_half(said) and self._may_answer(sentence)
-        if not speaks or not is_done_by_it(self._question, sentence.text, label):
+        if not self._speaks_of_it(sentence, said, label):
             return NOTHING_SAID
         share = self._share(list(map(max, own, self._named_by_file)))
         if not sentence.label and self._has_another(sentence.text, own):
@@ -227,8 +226,16 @@ class Judge:
             own=share,
             missing=missing,
             answers=self._answers(own, said, kind, label if labelled else "")
-            and (not self._is_chinese or self._says_all(own, sentence.text)),
+            and self._says_all(own, sentence.text),
             may=self._may_be_weighed(own, labelled=labelled) and self._is_of_the_kind(own, kind),
+        )
+
+    def _speaks_of_it(self, sentence: Sentence, said: Sequence[float], label: str) -> bool:
+        """Whether a sentence may answer at all: it states something, and of what is asked about."""
+        return (
+            self._holds_half(said)
+            and self._may_answer(sentence)
+            and is_done_by_it(self._question, sentence.text, label)
         )
 
     def _has_another(self, text: str, own: Sequence[float]) -> bool:
@@ -239,7 +246,7 @@ class Judge:
             # What an option or a setting does is told without its name.
             return False
         terms = [term.word for term in self._question.terms]
-        named = {form for name in self._question.names for form in name}
+        named = self._question.named
         missing = [
             term.form
             for term, here, told in zip(terms, own, self._told_here, strict=False)
@@ -289,22 +296,33 @@ class Judge:
     def _may_answer(self, sentence: Sentence) -> bool:
         """Whether a sentence speaks of the names and numbers of the question, and states something of
         them."""
-        if not all(_holds(each, sentence, self._spelled) for each in self._question.identifiers):
-            return False
-        if self._question.identifiers and _is_of_another(self._question.identifiers, sentence):
-            return False
         return (
-            not sentence.heading
-            and len(sentence.text) <= MAX_SENTENCE_LENGTH
-            and not is_open(sentence.text)
-            and not is_of_another_dimension(self._question.text, sentence.text)
-            and (self._taken_back or not patterns.TAKEN_BACK.search(sentence.text))
-            and (self._set_apart or not patterns.SETS_APART.search(sentence.text))
-            and not any(self._is_rejecting(title) for title in sentence.above)
+            self._has_identifiers(sentence)
+            and self._states(sentence)
             and not self._is_turned(sentence)
             and self._agrees(sentence.text)
             and all(self._is_named(name, sentence) for name in self._question.names)
             and self._has_numbers(sentence)
+        )
+
+    def _has_identifiers(self, sentence: Sentence) -> bool:
+        """Whether a sentence speaks of all identifiers of the question, and of no other one."""
+        asked = self._question.identifiers
+        if not all(_holds(each, sentence, self._spelled) for each in asked):
+            return False
+        return not asked or not _is_of_another(asked, sentence)
+
+    def _states(self, sentence: Sentence) -> bool:
+        """Whether a sentence states something that may be what is asked, and that holds."""
+        text = sentence.text
+        return (
+            not sentence.heading
+            and len(text) <= MAX_SENTENCE_LENGTH
+            and not is_open(text)
+            and not is_of_another_dimension(self._question.text, text)
+            and (self._taken_back or not patterns.TAKEN_BACK.search(text))
+            and (self._set_apart or not patterns.SETS_APART.search(text))
+            and not any(self._is_rejecting(title) for title in sentence.above)
         )
 
     def _is_rejecting(self, title: str) -> bool:
@@ -374,27 +392,38 @@ class Judge:
         One that has all of many words need hold no plain expression: "as of the date such litigation is
         filed" says when.
         """
-        asked, labelled = self._demand.asked, bool(label)
         held = self._share(list(map(max, said, self._subject)))
-        enough = ASKED_OF_A_FIELD if labelled else ASKED_ABOUT
-        its_own = self._share(list(map(max, own, self._named_by_file)))
-        if held < enough or its_own < self._least_own(labelled=labelled):
-            return False
-        if not self._is_restricted(own, labelled=labelled):
-            return False
-        named = labelled and not set(identifiers_in(label)).isdisjoint(self._question.identifiers)
-        if not named and said[self._rarest] < (SYNONYM if labelled else SAME_ROOT):
+        if not self._holds_enough(own, said, held, label):
             return False
         if self._question.kind is Kind.ANY:
-            return held >= IN_ALL and (labelled or kind >= OF_THE_KIND)
+            return held >= IN_ALL and (label != "" or kind >= OF_THE_KIND)
         if self._holds_the_kind(own, kind):
             return True
         faint = self._question.kind is Kind.DATE and not self._question.exact
-        return faint and kind >= FAINTLY and held >= IN_ALL and len(asked) >= MANY
+        return faint and kind >= FAINTLY and held >= IN_ALL and len(self._demand.asked) >= MANY
+
+    def _holds_enough(self, own: Sequence[float], said: Sequence[float], held: float, label: str) -> bool:
+        """Whether a sentence has enough of what is asked about. `held` is the share said there or above."""
+        labelled = bool(label)
+        its_own = self._share(list(map(max, own, self._named_by_file)))
+        return (
+            held >= (ASKED_OF_A_FIELD if labelled else ASKED_ABOUT)
+            and its_own >= self._least_own(labelled=labelled)
+            and self._is_restricted(own, labelled=labelled)
+            and self._has_rarest(said, label)
+        )
+
+    def _has_rarest(self, said: Sequence[float], label: str) -> bool:
+        """Whether the rarest term of what is asked about is there, or a `label` is an identifier of it."""
+        if label and not set(identifiers_in(label)).isdisjoint(self._question.identifiers):
+            return True
+        return said[self._rarest] >= (SYNONYM if label else SAME_ROOT)
 
     def _says_all(self, own: Sequence[float], text: str) -> bool:
         """Whether a Chinese sentence has every pair of characters of a longer question, and neither denies
-        nor doubts: its words are not known."""
+        nor doubts: its words are not known. True of every other language."""
+        if not self._is_chinese:
+            return True
         doubts = set(patterns.CHINESE_DOUBT.findall(text)) - set(
             patterns.CHINESE_DOUBT.findall(self._question.text)
         )

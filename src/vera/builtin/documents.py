@@ -5,6 +5,7 @@ License" wants `MPL-2.0.txt` by its initials. A question that names no document 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
@@ -38,10 +39,7 @@ class Match(msgspec.Struct, frozen=True):
 def match_names(question: Question, paths: Iterable[str]) -> dict[str, Match]:
     """The match of every path with the question."""
     names = {path: _name_words(path) for path in list(paths)[:MAX_NAMES]}
-    spread: dict[str, int] = {}
-    for found in names.values():
-        for form in {word.form for word in found}:
-            spread[form] = spread.get(form, 0) + 1
+    spread = _spread(names.values())
     text = _apart(question.text)
     asked = [word for word in words(text) if word.form not in STOPWORDS]
     initials = _outermost([entry for entry in _initials(text) if entry[0] in spread])
@@ -59,6 +57,11 @@ def match_names(question: Question, paths: Iterable[str]) -> dict[str, Match]:
     }
 
 
+def _spread(names: Iterable[list[Word]]) -> Counter[str]:
+    """In how many names each word is."""
+    return Counter(form for name in names for form in {word.form for word in name})
+
+
 def _certainty(name: list[Word], answered: frozenset[str], runs: list[frozenset[str]]) -> float:
     """How surely the question means this document: the share of the name that it says, less if in passing.
 
@@ -74,23 +77,19 @@ def _certainty(name: list[Word], answered: frozenset[str], runs: list[frozenset[
 
 def _named_runs(text: str) -> list[frozenset[str]]:
     """Runs of capitalised words and numbers after the first word: "Apache License, Version 2.0"."""
-    runs: list[frozenset[str]] = []
-    current: list[str] = []
+    runs: list[list[str]] = [[]]
     previous_end = 0
     for index, word in enumerate(words(text)):
-        original = text[word.start : word.end]
-        numbered = original[0].isdigit() or (current and word.form in ("version", "v", "release"))
-        joined = text[previous_end : word.start].strip() in ("", ",", "-", "(")
-        if not joined and current:
-            runs.append(frozenset(current))
-            current = []
-        if (index and original[0].isupper()) or (numbered and (current or original[0].isdigit())):
-            current.append(word.form)
-        elif current:
-            runs.append(frozenset(current))
-            current = []
+        first = text[word.start]
+        if text[previous_end : word.start].strip() not in ("", ",", "-", "("):
+            runs.append([])
+        counted = runs[-1] and word.form in ("version", "v", "release")
+        if first.isdigit() or counted or (index and first.isupper()):
+            runs[-1].append(word.form)
+        else:
+            runs.append([])
         previous_end = word.end
-    return [*runs, frozenset(current)] if current else runs
+    return [frozenset(run) for run in runs if run]
 
 
 def _widened(answered: frozenset[str], runs: list[frozenset[str]]) -> frozenset[str]:
@@ -165,22 +164,28 @@ def _score(
     for word in name:
         rarity = 1.0 if total < 3 else 1.0 - 0.8 * (spread[word.form] - 1) / total
         digits = word.form[0].isdigit()
-        exact = next((other for other in asked if _is_said(word, other)), None)
-        if exact is not None:
-            score += (0.6 if digits else 1.0) * rarity
+        worth, said = _worth(word, asked, initials)
+        if said:
+            score += worth * rarity
             named = named or not digits
-            answered.add(exact.form)
-            continue
-        spelled = next((entry for entry in initials if entry[0] == word.form), None)
-        if spelled is not None:
-            score += (0.7 + 0.1 * len(spelled[1])) * rarity
-            named = True
-            answered |= spelled[1]
+            answered |= said
         else:
             missed += other_number if digits else 0.5
     if not named:
         return 0.0, frozenset()
     return max(score - min(missed, 0.8 * score), 0.0), frozenset(answered)
+
+
+def _worth(
+    word: Word, asked: list[Word], initials: list[tuple[str, frozenset[str]]]
+) -> tuple[float, frozenset[str]]:
+    """What a word of a name counts, and the words of the question that it answers, if any: one like it, or
+    those whose initials it has."""
+    exact = next((other for other in asked if _is_said(word, other)), None)
+    if exact is not None:
+        return (0.6 if word.form[0].isdigit() else 1.0), frozenset((exact.form,))
+    spelled = next((answered for form, answered in initials if form == word.form), frozenset[str]())
+    return 0.7 + 0.1 * len(spelled), spelled
 
 
 def _is_said(word: Word, other: Word) -> bool:

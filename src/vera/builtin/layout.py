@@ -142,6 +142,14 @@ def _level(line: str) -> int:
     return 2 if not line.startswith(" ") else 3
 
 
+def _is_row(line: str, before: str | None, after: str | None) -> bool:
+    """Whether a line is a row of a table, or one of several fields, one below the other."""
+    if _TABLE.match(line):
+        return True
+    beside = (before is not None and _FIELD.match(before)) or (after is not None and _FIELD.match(after))
+    return bool(beside and _FIELD.match(line))
+
+
 class _Layout:
     """Collects lines into blocks and blocks into pieces."""
 
@@ -159,13 +167,12 @@ class _Layout:
 
     def add(self, number: int, line: str, after: str | None, tabular: bool) -> None:
         before = self._before[1] if self._before and self._before[0] == number - 1 else None
-        gap = self._before is not None and self._before[0] != number - 1
         self._before = (number, line)
-        if gap:
+        if before is None:
             self.close()
         if _RULE.match(line):
             self.close()
-        elif tabular or _TABLE.match(line) or self._is_field(line, before, after):
+        elif tabular or _is_row(line, before, after):
             self.close()
             self._row(number, line)
             if tabular and number == 1:
@@ -174,16 +181,7 @@ class _Layout:
             self.close()
             self._heading(number, line)
         else:
-            if self._block and (_ITEM.match(line) or self._outdented(line)):
-                self.close()
-            if not self._block:
-                self._is_item = bool(_ITEM.match(line))
-            self._block.append((number, line))
-
-    def _is_field(self, line: str, before: str | None, after: str | None) -> bool:
-        """Whether a line is one of several fields, one below the other."""
-        beside = (before is not None and _FIELD.match(before)) or (after is not None and _FIELD.match(after))
-        return bool(beside and _FIELD.match(line))
+            self._text(number, line)
 
     def close(self) -> None:
         """End the block that is open, if any."""
@@ -202,6 +200,14 @@ class _Layout:
             self._asked = " ".join(line.strip() for _, line in self._block[-_MAX_ASKED_LENGTH:])
         self._block = []
         self._is_item = False
+
+    def _text(self, number: int, line: str) -> None:
+        item = _ITEM.match(line) is not None
+        if self._block and (item or self._outdented(line)):
+            self.close()
+        if not self._block:
+            self._is_item = item
+        self._block.append((number, line))
 
     def _last_sentence(self) -> str:
         parts: list[str] = []

@@ -44,8 +44,7 @@ def phrase(question: Question, text: str) -> str:
     pattern = _OF_KIND.get(question.kind)
     if pattern is None or len(text) > MAX_TEXT_LENGTH:
         return ""
-    matches = (match.span() for match in pattern.finditer(text))
-    whole = (_whole(question, text, *span) for span in matches)
+    whole = (_whole(question, text, *match.span()) for match in pattern.finditer(text))
     found = [
         span
         for span in _joined(text, [span for span in whole if span is not None])
@@ -54,11 +53,14 @@ def phrase(question: Question, text: str) -> str:
     if len(found) != 1:
         return ""
     start, end = _with_bound(text, *found[0])
+    return "" if end - start > MAX_PHRASE_LENGTH or _is_denied(text, start, end) else text[start:end]
+
+
+def _is_denied(text: str, start: int, end: int) -> bool:
+    """Whether a text denies something before a phrase or in the rest of its clause."""
     behind = _CLAUSE_END.search(text, end)
-    denied = patterns.DENIES.search(text, 0, start) or patterns.DENIES.search(
-        text, end, behind.start() if behind else len(text)
-    )
-    return "" if denied or end - start > MAX_PHRASE_LENGTH else text[start:end]
+    clause_end = behind.start() if behind else len(text)
+    return any(patterns.DENIES.search(text, *span) for span in ((0, start), (end, clause_end)))
 
 
 def _whole(question: Question, text: str, start: int, end: int) -> Span | None:

@@ -143,29 +143,22 @@ class _Excerpt:
         self, question: Question, lexis: Lexis, excerpt: Excerpt, name: Match, weights: Weights
     ) -> None:
         self._question = question
-        self._lexis = lexis
+        self._lexis = _without_named(lexis, name, weights)
         self._excerpt = excerpt
         self._name = name
         self._weights = weights
         self._matcher = matcher_of(lexis.terms)
         self._pieces = layout_of(excerpt)
         self._vectors = [self._matcher.vector(piece.words) for piece in self._pieces]
-        answered = [term.word.form in name.answered for term in lexis.terms]
-        if not all(answered):
-            reduced = [
-                weight * (1.0 - (1.0 - weights.named) * name.certain if known else 1.0)
-                for weight, known in zip(lexis.weights, answered, strict=True)
-            ]
-            self._lexis = msgspec.structs.replace(lexis, weights=tuple(reduced))
+        around = _most(self._vectors, len(lexis.terms))
         self._far = [
-            max(weights.document * value, name.certain if known else 0.0)
-            for value, known in zip(_most(self._vectors, len(lexis.terms)), answered, strict=True)
+            max(weights.document * value, name.certain if term.word.form in name.answered else 0.0)
+            for value, term in zip(around, lexis.terms, strict=True)
         ]
         self._runs = [longest_run(question.sequence, piece.words) for piece in self._pieces]
         self._titles = [self._title(index) for index in range(len(self._pieces))]
         self._contexts = [self._context(index) for index in range(len(self._pieces))]
         self._kinds: dict[tuple[int, int], float] = {}
-        around = _most(self._vectors, len(lexis.terms))
         self._around = around_of((piece.text for piece in self._pieces), excerpt.path)
         self._judge = Judge(question, demand_of(question), lexis, excerpt.path, around, self._around)
         self._sayings: dict[tuple[int, int], Said | None] = {}
@@ -188,8 +181,7 @@ class _Excerpt:
             size += len(piece.text)
             if piece.last - start.first >= MAX_CITED_LINES or (last > first and size > MAX_CITED_CHARS):
                 return
-            joined = start.lead_in or start.heading or self._listed(first, last)
-            if piece.block != start.block and not joined:
+            if not self._belongs(first, last):
                 return
             if last > first and (piece.heading or not self._seen_between(last)):
                 return
@@ -198,6 +190,13 @@ class _Excerpt:
     def _seen_between(self, index: int) -> bool:
         """Whether all lines before a piece, back to the piece before it, were shown."""
         return _adjoin(self._pieces[index - 1], self._pieces[index], self._excerpt)
+
+    def _belongs(self, first: int, last: int) -> bool:
+        """Whether a piece is of the block of the first, or the first one introduces it or is in its list."""
+        start = self._pieces[first]
+        if self._pieces[last].block == start.block:
+            return True
+        return start.lead_in or start.heading or self._listed(first, last)
 
     def _listed(self, first: int, last: int) -> bool:
         """Whether two pieces are in one list: under the same lead-in, or as neighbouring rows."""
@@ -405,6 +404,18 @@ class _Excerpt:
         return factor
 
 
+def _without_named(lexis: Lexis, name: Match, weights: Weights) -> Lexis:
+    """The lexis in which words that the document's name answers weigh less, unless it answers them all."""
+    answered = [term.word.form in name.answered for term in lexis.terms]
+    if all(answered):
+        return lexis
+    reduced = [
+        weight * (1.0 - (1.0 - weights.named) * name.certain if known else 1.0)
+        for weight, known in zip(lexis.weights, answered, strict=True)
+    ]
+    return msgspec.structs.replace(lexis, weights=tuple(reduced))
+
+
 def _opening(excerpt: Excerpt) -> str:
     """The title of the document as its first line, '' where that was not seen or is a sentence."""
     first = excerpt.lines.get(1, "").strip()
@@ -439,15 +450,7 @@ def grown(window: Window, excerpt: Excerpt) -> Window:
     ]
     if not inside:
         return window
-    first, last = inside[0], inside[-1]
-    block = [i for i, piece in enumerate(layout) if piece.block == layout[last].block]
-    if _fits(layout[min(first, block[0]) : block[-1] + 1]):
-        first, last = min(first, block[0]), block[-1]
-    else:
-        while last < block[-1] and _fits(layout[first : last + 2]):
-            last += 1
-        while first > block[0] and _fits(layout[first - 1 : last + 1]):
-            first -= 1
+    first, last = _in_paragraph(layout, inside[0], inside[-1])
     above = layout[first - 1] if first and window.kind < _ANSWERED else None
     if (
         above
@@ -457,6 +460,18 @@ def grown(window: Window, excerpt: Excerpt) -> Window:
     ):
         first -= 1
     return msgspec.structs.replace(window, first=layout[first].first, last=layout[last].last)
+
+
+def _in_paragraph(layout: Sequence[Piece], first: int, last: int) -> tuple[int, int]:
+    """The pieces `first` to `last` with as much of their paragraph as a citation has room for."""
+    block = [i for i, piece in enumerate(layout) if piece.block == layout[last].block]
+    if _fits(layout[min(first, block[0]) : block[-1] + 1]):
+        return min(first, block[0]), block[-1]
+    while last < block[-1] and _fits(layout[first : last + 2]):
+        last += 1
+    while first > block[0] and _fits(layout[first - 1 : last + 1]):
+        first -= 1
+    return first, last
 
 
 def _adjoin(one: Piece, other: Piece, excerpt: Excerpt) -> bool:

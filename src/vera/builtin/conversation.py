@@ -165,19 +165,23 @@ class _Reader:
         """The task, the list of input files and the pinned notes: they may share a message."""
         part = ""
         for line in _lines(content):
-            if not self._question and _TASK.match(line):
-                part = "task"
-            elif part and (files := _FILES.match(line)):
-                part = "files"
-                self._documents = files.group(1) is None
-            elif _PINNED.match(line):
-                part = "notes"
+            if opened := self._opened(line, part):
+                part = opened
             elif part == "task":
                 self._question.append(line)
             elif part == "files" and (named := _FILE.match(line.rstrip())):
                 self._files.append(named.group(1))
             elif part == "notes":
                 self._note(line)
+
+    def _opened(self, line: str, part: str) -> str:
+        """The part of a preamble that a line opens within another, '' where it opens none."""
+        if not self._question and _TASK.match(line):
+            return "task"
+        if part and (files := _FILES.match(line)):
+            self._documents = files.group(1) is None
+            return "files"
+        return "notes" if _PINNED.match(line) else ""
 
     def observation(self, content: str) -> None:
         """The result of a search or a read."""

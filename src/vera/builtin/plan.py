@@ -232,17 +232,13 @@ def _query(step: Step) -> str | None:
 
 def _queries(question: Question, names: Mapping[str, Match]) -> list[str]:
     plain = [term.word.form for term in question.terms]
-    main = [form for form, term in zip(plain, question.terms, strict=True) if term.weight >= 1.0] or plain
+    main = [term.word.form for term in question.terms if term.weight >= 1.0]
     others = [word.form for term in question.terms for word in term.alternatives[:3]]
     answered = frozenset(chain.from_iterable(match.answered for match in names.values()))
-    subject = [
-        form
-        for form, term in zip(plain, question.terms, strict=True)
-        if term.word.form not in answered and term.weight >= 1.0
-    ]
-    spelled = " ".join(form for name in question.names for form in name)
-    wanted = [" ".join(plain), " ".join([*main, *others]), " ".join(subject), spelled]
-    return list(dict.fromkeys(query for query in wanted if query))
+    subject = [form for form in main if form not in answered]
+    spelled = chain.from_iterable(question.names)
+    wanted = (plain, [*(main or plain), *others], subject, spelled)
+    return list(dict.fromkeys(query for forms in wanted if (query := " ".join(forms))))
 
 
 def _unread(step: Step) -> Lead | None:
@@ -255,12 +251,20 @@ def _unread(step: Step) -> Lead | None:
         return None
     best = step.found[0].score if sure else 0.0
     for lead in step.leads:
-        if lead.path in conversation.unreadable or _is_seen(lead, conversation):
-            continue
-        worth = lead.score >= WORTH_READING * best or conversation.refused > 0
-        if worth or (_is_named(step, lead.path) and all(path != lead.path for path, _, _ in done)):
+        seen = lead.path in conversation.unreadable or _is_seen(lead, conversation)
+        if not seen and _is_worth_reading(lead, step, best):
             return lead
     return None
+
+
+def _is_worth_reading(lead: Lead, step: Step, best: float) -> bool:
+    """Whether a lead is nearly as good as the `best` lines found, or the first of a file that the question
+    names. After a refusal every lead is."""
+    if lead.score >= WORTH_READING * best or step.conversation.refused > 0:
+        return True
+    return _is_named(step, lead.path) and all(
+        path != lead.path for path, _, _ in _places_read(step.conversation)
+    )
 
 
 def _places_read(conversation: Conversation) -> set[tuple[str, int, int]]:
@@ -291,16 +295,20 @@ def _region(lead: Lead, conversation: Conversation) -> tuple[int, int]:
     for read in conversation.reads:
         if read.path == lead.path and read.first <= lead.first and lead.last <= read.last:
             return lead.first, lead.last
-    hits = (hit for hit in conversation.hits if hit.path == lead.path)
-    shown = [text for hit in hits for text in hit.lines.values()]
-    width = max(20.0, sum(len(text.encode()) for text in shown) / len(shown) + 8) if shown else 80.0
     own = lead.last - lead.first + 1
-    count = max(own, min(READ_LINES, int(READ_BYTES / width)))
+    count = max(own, min(READ_LINES, int(READ_BYTES / _width(lead.path, conversation))))
     first = max(1, lead.first - (count - own) // 2)
     last = first + count - 1
     if last > lead.total:
         first, last = max(1, lead.total - count + 1), lead.total
     return min(first, lead.first), max(last, lead.last)
+
+
+def _width(path: str, conversation: Conversation) -> float:
+    """The bytes that a line of a file takes in an observation, judged by those that searches showed."""
+    hits = (hit for hit in conversation.hits if hit.path == path)
+    shown = [text for hit in hits for text in hit.lines.values()]
+    return max(20.0, sum(len(text.encode()) for text in shown) / len(shown) + 8) if shown else 80.0
 
 
 def _chosen(step: Step) -> tuple[Window, ...]:

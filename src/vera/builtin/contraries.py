@@ -4,7 +4,7 @@ Each group is closed, in the languages that are read. Its members exclude each o
 another member than the question, and not the one that is asked for, is about something else.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from vera.builtin.lexicon import ARTICLES, words_of
@@ -198,19 +198,33 @@ def _members(text: str) -> tuple[Members, Members]:
     seen = list(words(text))
     for place, word in enumerate(seen):
         form = word.form
-        if form in _NOT_ALONE and not (place and seen[place - 1].form in ARTICLES | _POSSESSIVES):
-            in_a_way.update({whole[form]} if form in whole else ())
-            continue
-        following = seen[place + 1] if place + 1 < len(seen) else None
-        joined = f"{form}-{following.form}" if following and text[word.end : following.start] == "-" else ""
-        found = whole.get(joined) or whole.get(form) or _begun(form, begun)
-        if found is not None:
+        if form in _NOT_ALONE and _is_alone(seen, place):
+            in_a_way.add(whole[form])
+        elif found := whole.get(_hyphenated(text, seen, place)) or whole.get(form) or _begun(form, begun):
             said.add(found)
         elif form in weak:
             in_a_way.add(weak[form])
     if any(is_cjk(word.form) for word in seen):
-        said.update(at for form, at in whole.items() if not form.isascii() and form in text)
+        said |= _chinese_members(text)
     return frozenset(said), frozenset(in_a_way)
+
+
+def _is_alone(seen: Sequence[Word], place: int) -> bool:
+    """Whether there is no article and no possessive before a word."""
+    return place == 0 or seen[place - 1].form not in ARTICLES | _POSSESSIVES
+
+
+def _hyphenated(text: str, seen: Sequence[Word], place: int) -> str:
+    """A word with the one that a hyphen joins to it, '' where there is none: "segunda-feira"."""
+    if place + 1 == len(seen):
+        return ""
+    word, following = seen[place], seen[place + 1]
+    return f"{word.form}-{following.form}" if text[word.end : following.start] == "-" else ""
+
+
+def _chinese_members(text: str) -> Members:
+    whole, _, _ = _table()
+    return frozenset(at for form, at in whole.items() if not form.isascii() and form in text)
 
 
 def _begun(form: str, begun: dict[str, tuple[int, int]]) -> tuple[int, int] | None:

@@ -53,7 +53,7 @@ def han_number(text: str, start: int, end: int) -> HanNumber | None:
         return None
     if len(run) == 1 and len(text) > 1 and not is_ordinal and not _FOLLOWED.match(text, end):
         return None
-    if all(sign in _DIGITS for sign in run):
+    if set(run) <= _DIGITS.keys():
         if 1 < len(run) < _MIN_PLACES:
             return None  # 七八 is seven or eight
         value = Decimal("".join(str(_DIGITS[sign]) for sign in run))
@@ -84,6 +84,11 @@ def _read(run: str) -> Decimal:
             scale = _SCALES[run[at]]
             rest = Decimal(_DIGITS[behind] * scale // 10) if behind in _DIGITS else _read(behind)
             return (_read(before) if before else 1) * Decimal(scale) + rest
+    return Decimal(_section(run))
+
+
+def _section(run: str) -> int:
+    """The value of numerals below ten thousand."""
     section = digit = 0
     last = 10**4
     for sign in run:
@@ -94,4 +99,4 @@ def _read(run: str) -> Decimal:
         section = (section + digit) * unit if unit > last else section + (digit or 1) * unit
         last, digit = unit, 0
     is_short = run[-2:-1] in _TENS and _TENS[run[-2]] > _TENS["十"]
-    return Decimal(section + (digit * last // 10 if is_short else digit))
+    return section + (digit * last // 10 if is_short else digit)

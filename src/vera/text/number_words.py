@@ -38,6 +38,9 @@ SCALES = {
 }
 """Scale word → factor."""
 
+_ADDED = _SMALL | _TENS
+_MULTIPLIED = {**SCALES, "dozen": 12}
+
 NUMBER_WORDS = frozenset({*_SMALL, *_TENS, *_ORDINALS, *SCALES, "dozen", "half"})
 """Every word, in lower case, with which a number that is spelled out can begin."""
 
@@ -110,7 +113,7 @@ def spelled(text: str, start: int) -> Spelled | None:
     half = _HALF.match(text, start)
     if half is None:
         return _Reader(text, start).read()
-    scale = {**SCALES, "dozen": 12}.get((half["scale"] or "").lower())
+    scale = _MULTIPLIED.get((half["scale"] or "").lower())
     if scale is None:
         return Spelled(Decimal("0.5"), Decimal("0.01"), start + 4, "fraction")
     return Spelled(Decimal(scale // 2), Decimal(max(1, scale // 10)), half.end(), "number")
@@ -146,18 +149,16 @@ class _Reader:
 
     def _takes(self, word: str, joined: bool) -> bool:
         """Whether the number goes on with `word`, which is then part of it."""
-        begun = self._current is not None or self._total > 0
-        if joined and not (begun and (self._total or (self._current or 0) >= 100)):
+        if joined and not (self._total or (self._current or 0) >= 100):
             return False
-        if word in _SMALL or word in _TENS:
-            return self._adds(_SMALL.get(word, _TENS.get(word, 0)))
+        if word in _ADDED:
+            return self._adds(_ADDED[word])
         if word in _ORDINALS and not joined:
-            if begun and self._current is not None and not self._fits(_ORDINALS[word]):
+            if not self._adds(_ORDINALS[word]):
                 return False
-            self._adds(_ORDINALS[word])
             self._form = "ordinal"
             return True
-        return not joined and self._multiplies(word, begun)
+        return not joined and self._multiplies(word)
 
     def _fits(self, value: int) -> bool:
         current = self._current or 0
@@ -172,18 +173,23 @@ class _Reader:
         self._step = 1
         return True
 
-    def _multiplies(self, word: str, begun: bool) -> bool:
-        if word not in SCALES and word != "dozen":
+    def _multiplies(self, word: str) -> bool:
+        factor = _MULTIPLIED.get(word)
+        begun = self._current is not None or self._total > 0
+        if factor is None or (not begun and _VAGUE.search(self._text, max(0, self._start - 12), self._start)):
             return False
-        if not begun and _VAGUE.search(self._text, max(0, self._start - 12), self._start):
+        return self._counts_by(factor) if word in ("hundred", "dozen") else self._scales(factor)
+
+    def _counts_by(self, factor: int) -> bool:
+        """Whether what was read last is so many hundreds or dozens."""
+        if self._current is not None and not 1 <= self._current <= 99:
             return False
-        if word in ("hundred", "dozen"):
-            if self._current is not None and not 1 <= self._current <= 99:
-                return False
-            self._current = (self._current or 1) * (100 if word == "hundred" else 12)
-            return True
-        scale = SCALES[word]
-        if (self._scale and scale >= self._scale) or (begun and self._current is None):
+        self._current = (self._current or 1) * factor
+        return True
+
+    def _scales(self, scale: int) -> bool:
+        """Whether what was read last is so many thousands, millions, …"""
+        if (self._scale and scale >= self._scale) or (self._total and self._current is None):
             return False
         self._total += (self._current or 1) * scale
         self._current = None

@@ -258,10 +258,7 @@ def _ranged(first: Quantity, second: Quantity, *, dashed: bool) -> tuple[Quantit
     """Both ends of a range; "10–7 lead" counts no leads."""
     if first.kind not in ("number", "money") or second.kind not in ("number", "money", "percent", "amount"):
         return first, second
-    if first.scale == 1 < second.scale and first.value < _SMALLEST_WITH_OWN_SCALE:
-        scale = Decimal(second.scale)
-        value, step = ARITHMETIC.multiply(first.value, scale), ARITHMETIC.multiply(first.step, scale)
-        first = replace(first, value=value, step=step, scale=second.scale)
+    first = _scaled_as(first, second.scale)
     if second.units and not first.units:
         first = replace(first, units=second.units, kind=second.kind)
     elif first.units and not second.units:
@@ -269,3 +266,12 @@ def _ranged(first: Quantity, second: Quantity, *, dashed: bool) -> tuple[Quantit
     if dashed and not second.units:
         second = replace(second, counts=False)
     return first, second
+
+
+def _scaled_as(first: Quantity, scale: int) -> Quantity:
+    """The first end of a range with the scale of the second, where that is meant: "5–7 million"."""
+    if first.scale != 1 or scale <= 1 or first.value >= _SMALLEST_WITH_OWN_SCALE:
+        return first
+    factor = Decimal(scale)
+    value, step = ARITHMETIC.multiply(first.value, factor), ARITHMETIC.multiply(first.step, factor)
+    return replace(first, value=value, step=step, scale=scale)

@@ -102,6 +102,10 @@ class QuantityIndex:
                 self.identifiers.add(_folded(quantity.text))
             case _:
                 self._add_number(quantity)
+        self._add_parts(quantity)
+
+    def _add_parts(self, quantity: Quantity) -> None:
+        """The other readings of a quantity, or the numbers within it."""
         for part in quantity.parts:
             values = self.times if quantity.kind == "time" else self.bare
             values.add(part)
@@ -168,20 +172,34 @@ def _graded(stated: bool) -> Backing:
 
 
 def _number_backing(quantity: Quantity, index: QuantityIndex) -> Backing:
-    low, high = _interval(quantity)
     if quantity.kind == "ordinal" and quantity.value in index.days:
         return "stated"
     if _in_units(quantity, index):
         return "stated"
-    values = index.unitless if quantity.units else index.written
-    if quantity.counts and quantity.value in index.numbering and quantity.value not in index.unitless:
+    if _may_be_numbering(quantity, index):
         return "unclear"
-    exact = quantity.value in values or (quantity.step != 1 and values.within(low, high))
-    if exact or _hedged(quantity, values):
+    if _has_value(quantity, index.unitless if quantity.units else index.written):
         return "unclear" if quantity.units else "stated"
-    if quantity.parts and all(part in index.bare for part in quantity.parts):
+    if _has_parts(quantity, index):
         return "stated"
     return "unclear" if _loosely(quantity, index) else "absent"
+
+
+def _may_be_numbering(quantity: Quantity, index: QuantityIndex) -> bool:
+    """Whether the source has a count only as the number of a heading or an item."""
+    return quantity.counts and quantity.value in index.numbering and quantity.value not in index.unitless
+
+
+def _has_value(quantity: Quantity, values: Values) -> bool:
+    """Whether a number is the same, or the same after rounding or as its hedge allows."""
+    if quantity.value in values or (quantity.step != 1 and values.within(*_interval(quantity))):
+        return True
+    return _hedged(quantity, values)
+
+
+def _has_parts(quantity: Quantity, index: QuantityIndex) -> bool:
+    """Whether the source has all numbers of another reading, or of an identifier."""
+    return bool(quantity.parts) and all(part in index.bare for part in quantity.parts)
 
 
 def _interval(quantity: Quantity) -> tuple[Decimal, Decimal]:
@@ -252,16 +270,23 @@ def _loosely(quantity: Quantity, index: QuantityIndex) -> bool:
         return True
     if _is_difference(quantity, index):
         return True
-    if not quantity.value:
-        return False
+    return quantity.value != 0 and (_is_rounded(quantity, index) or _lacks_scale(quantity, index))
+
+
+def _is_rounded(quantity: Quantity, index: QuantityIndex) -> bool:
+    """Whether a number of the source rounds to it, at its last written digit or at its last zeros."""
     values = index.unitless if quantity.units else index.written
     if values.within(*_interval(quantity)):
         return True
-    half = ARITHMETIC.multiply(_last_digit(quantity), _HALF)
-    if _last_digit(quantity) >= 100 and values.within(
-        ARITHMETIC.subtract(quantity.value, half), ARITHMETIC.add(quantity.value, half)
-    ):
-        return True
+    digit = _last_digit(quantity)
+    if digit < 100:
+        return False
+    half = ARITHMETIC.multiply(digit, _HALF)
+    return values.within(ARITHMETIC.subtract(quantity.value, half), ARITHMETIC.add(quantity.value, half))
+
+
+def _lacks_scale(quantity: Quantity, index: QuantityIndex) -> bool:
+    """Whether the source has the number without its "million", which the head of a table may say."""
     unscaled = ARITHMETIC.divide(quantity.value, Decimal(quantity.scale))
     return quantity.scale > 1 and len(unscaled.as_tuple().digits) >= 3 and unscaled in index.bare
 
@@ -305,16 +330,20 @@ def _may_be_dated(reading: CalendarDate, index: QuantityIndex) -> bool:
     """Whether the source leaves it to the reader to count from the day on which it was written."""
     if reading.month and reading.year and reading._replace(year=0) in index.yearless:
         return bool(index.years & {reading.year - 1, reading.year, reading.year + 1})
-    if not index.years and reading.year:
-        return False
     if not index.years:
-        named = not reading.month or CalendarDate(0, reading.month) in index.dates
-        return named or any(_relative(index, period) for period in ("day", "week", "month"))
+        return not reading.year and _may_be_this_year(reading, index)
     if reading.day:
         return _is_near_day(reading, index)
     if reading.month:
         return bool(reading.year) and _is_near_month(reading, index)
     return any(reading.year - near in index.years for near in _relative(index, "year"))
+
+
+def _may_be_this_year(reading: CalendarDate, index: QuantityIndex) -> bool:
+    """Whether a source without any year has the month of a date, or counts from the day on which it was
+    written."""
+    named = not reading.month or CalendarDate(0, reading.month) in index.dates
+    return named or any(_relative(index, period) for period in ("day", "week", "month"))
 
 
 def _relative(index: QuantityIndex, period: str) -> frozenset[int]:
@@ -367,7 +396,7 @@ def _has_century(century: int, index: QuantityIndex) -> bool:
 def _has_identifier(quantity: Quantity, index: QuantityIndex) -> bool:
     if _folded(quantity.text) in index.identifiers or any(day in index.dates for day in quantity.dates):
         return True
-    return bool(quantity.parts) and all(part in index.bare for part in quantity.parts)
+    return _has_parts(quantity, index)
 
 
 def _has_fraction(quantity: Quantity, index: QuantityIndex) -> bool:

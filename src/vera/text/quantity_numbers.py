@@ -189,20 +189,30 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
     if power := _POWER.match(text, start) or _SCIENTIFIC.match(text, start):
         return (_power(power, start),)
     match = (_CELL if text[start - 1 : start] == "," else _NUMBER).match(text, start)
-    if match is not None and "." in match[0] and _VERSION_BEFORE.search(text, max(0, start - 12), start):
-        return (identifier(text, start, match.end()),)
-    if (match is None or not match["dots"]) and (other := _IDENTIFIER.match(text, start)):
-        return (identifier(text, start, other.end()),)
-    if match is None:
-        return ()
+    if last := _identifier_end(text, start, match):
+        return (identifier(text, start, last),)
+    return (_number(text, start, end, match),) if match else ()
+
+
+def _identifier_end(text: str, start: int, number: re.Match[str] | None) -> int:
+    """Where what begins like a number ends as an identifier, a version among them; 0 where it is none."""
+    if number is not None and "." in number[0] and _VERSION_BEFORE.search(text, max(0, start - 12), start):
+        return number.end()
+    if number is not None and number["dots"]:
+        return 0
+    other = _IDENTIFIER.match(text, start)
+    return other.end() if other else 0
+
+
+def _number(text: str, start: int, end: int, match: re.Match[str]) -> Quantity:
+    """What a number in digits is, with all that belongs to it."""
     digits = _digits(text, match)
     if digits.step == 1 and (century := _JAHRHUNDERT.match(text, digits.end)):
         end = century.end()
-        return (Quantity(text=text[start:end], start=start, end=end, kind="century", value=digits.value),)
+        return Quantity(text=text[start:end], start=start, end=end, kind="century", value=digits.value)
     if _CODE.fullmatch(match[0]) and _CODE.match(text, start) and text[start - 1 : start] not in _INNER:
-        return (identifier(text, start, max(end, digits.end)),)
-    special = _ordinal_or_decade(text, start, digits)
-    return (special or _completed(text, start, end, digits),)
+        return identifier(text, start, max(end, digits.end))
+    return _ordinal_or_decade(text, start, digits) or _completed(text, start, end, digits)
 
 
 def _power(match: re.Match[str], start: int) -> Quantity:
@@ -448,28 +458,23 @@ def _completed(text: str, start: int, token_end: int, digits: _Digits) -> Quanti
     begin, digits = _signed(text, start, digits)
     money = _MONEY_BEFORE.search(text, max(0, begin - 6), begin) if begin else None
     scale, end = _scale(text, digits.end, money is not None)
-    parts = digits.parts
     if money:
-        begin, units = money.start(), unit_symbols().get(re.sub(r"[\s.]", "", money[0]), ())
-        after, last = _unit(text, end)
-        end = last if {unit.dimension for unit in units} & {unit.dimension for unit in after} else end
+        begin = money.start()
+        units, end = _currency(text, money[0], end)
     else:
         units, last = _unit(text, end)
         if text.endswith("百分之", 0, begin):
             units = unit_words()["percent"]
         if text[end:last].strip() == "m":
-            parts = (*parts, ARITHMETIC.multiply(digits.value, Decimal(_SHORT_SCALES["m"])))
+            millions = ARITHMETIC.multiply(digits.value, Decimal(_SHORT_SCALES["m"]))
+            digits = digits._replace(parts=(*digits.parts, millions))
         end = last
     if end < token_end:
         return identifier(text, start, token_end)
-    if any(is_money(unit) for unit in units) and digits.step == _THOUSANDTH and scale == 1:
-        parts = (*parts, digits.value)
-        digits = digits._replace(value=digits.value.scaleb(3, ARITHMETIC), step=Decimal(1))
+    if scale == 1:
+        digits = _in_thousands(digits, units)
     hedge = _hedge(text, begin, end)
-    dates: tuple[CalendarDate, ...] = ()
-    if end - begin == 4 and digits.step == 1 and hedge in ("", "about"):
-        year = int(digits.value)
-        dates = (CalendarDate(year),) if _EARLIEST_YEAR <= year <= LATEST_YEAR else ()
+    dates = _year(digits) if end - begin == 4 and hedge in ("", "about") else ()
     return Quantity(
         text=text[begin:end],
         start=begin,
@@ -480,10 +485,33 @@ def _completed(text: str, start: int, token_end: int, digits: _Digits) -> Quanti
         scale=scale,
         units=units,
         dates=dates,
-        parts=parts,
+        parts=digits.parts,
         hedge=hedge,
         counts=_counts(text, end),
     )
+
+
+def _currency(text: str, symbol: str, end: int) -> tuple[tuple[Unit, ...], int]:
+    """The readings of a symbol before a number, and where the number ends: behind a unit that says the same
+    ("$5 dollars"), else at `end`."""
+    units = unit_symbols().get(re.sub(r"[\s.]", "", symbol), ())
+    after, last = _unit(text, end)
+    return units, last if {unit.dimension for unit in units} & {unit.dimension for unit in after} else end
+
+
+def _in_thousands(digits: _Digits, units: tuple[Unit, ...]) -> _Digits:
+    """An amount of money with three digits behind a mark as a whole number: €1.250."""
+    if digits.step != _THOUSANDTH or not any(is_money(unit) for unit in units):
+        return digits
+    value = digits.value.scaleb(3, ARITHMETIC)
+    return digits._replace(value=value, step=Decimal(1), parts=(*digits.parts, digits.value))
+
+
+def _year(digits: _Digits) -> tuple[CalendarDate, ...]:
+    """The year that a whole number may be."""
+    if digits.step != 1 or not _EARLIEST_YEAR <= digits.value <= LATEST_YEAR:
+        return ()
+    return (CalendarDate(int(digits.value)),)
 
 
 def _kind(units: tuple[Unit, ...]) -> Kind:
@@ -515,6 +543,10 @@ def _unit(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
         han[0] == "年" and _IS_YEAR.search(text, max(0, end - 5), end)
     ):
         return unit_words()[han[0]], han.end()
+    return _unit_in_words(text, end) or _unit_symbol(text, end) or ((), end)
+
+
+def _unit_in_words(text: str, end: int) -> tuple[tuple[Unit, ...], int] | None:
     note = _NOTE.match(text, end)
     match = _UNIT_WORDS.match(text, note.end() if note else end)
     words = [word for word in match.group("one", "two", "three") if word] if match else []
@@ -522,13 +554,18 @@ def _unit(text: str, end: int) -> tuple[tuple[Unit, ...], int]:
         units = unit_words().get(" ".join(words[:count]).lower())
         if units and match:
             return units, match.end(count + 1)
+    return None
+
+
+def _unit_symbol(text: str, end: int) -> tuple[tuple[Unit, ...], int] | None:
     match = _UNIT_SYMBOL.match(text, end)
-    if match:
-        symbol = re.sub(r"\s", "", match["symbol"])
-        units = unit_symbols().get(symbol, ())
-        if units and (symbol != "in" or match["gap"] != " " or _INCHES_FOLLOW.match(text, match.end())):
-            return units, match.end()
-    return (), end
+    if match is None:
+        return None
+    symbol = re.sub(r"\s", "", match["symbol"])
+    units = unit_symbols().get(symbol, ())
+    if units and (symbol != "in" or match["gap"] != " " or _INCHES_FOLLOW.match(text, match.end())):
+        return units, match.end()
+    return None
 
 
 def _hedge(text: str, start: int, end: int) -> Hedge:

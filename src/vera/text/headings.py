@@ -124,10 +124,15 @@ def _is_heading(text: str, below: str) -> bool:
     name = text.strip()
     if not name or len(name) > _MAX_LENGTH or _ENDED.search(name) or _NO_HEADING.match(text):
         return False
-    if not (name[0].isupper() or name[0].isdigit() or name[0] in "*_§(" or not name[0].isascii()):
+    if not _begins(name[0]):
         return False
     if len(name.split()) > _MAX_WORDS or not any(map(str.isalpha, name)):
         return False
     if len(below.strip()) > len(name) or _SENTENCE.search(below) is not None:
         return True
     return _rank_of(text) < _rank_of(below) < _PLAIN
+
+
+def _begins(letter: str) -> bool:
+    """Whether a heading may begin with a letter or mark."""
+    return letter.isupper() or letter.isdigit() or letter in "*_§(" or not letter.isascii()

@@ -17,6 +17,7 @@ _ATTRIBUTE = (
 _UNNAMED = re.sub(r"\(\?P<\w+>", "(?:", _ATTRIBUTE)
 _TAG = re.compile(rf"<(?P<close>/?)(?P<name>[a-zA-Z][^\s/>]*+)(?P<rest>(?:[\s/]++|{_UNNAMED})*+)>")
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
+_OPENING = re.compile(r"<(?:!--|/?[a-zA-Z])")
 _RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"))
 """Elements whose content holds no tags."""
 
@@ -42,16 +43,13 @@ def tags(html: str, wanted: Collection[str]) -> Iterator[Tag]:
     neither is what follows an unclosed comment or script.
     """
     position = 0
-    while (position := html.find("<", position)) >= 0:
-        if html.startswith("<!--", position):
+    while opening := _OPENING.search(html, position):
+        position = opening.start()
+        if opening.group() == "<!--":
             end = html.find("-->", position + 4)
             if end < 0:
                 return
             position = end + 3
-            continue
-        following = html[position + 1 : position + 3].removeprefix("/")[:1]
-        if not (following.isascii() and following.isalpha()):
-            position += 1
             continue
         found = _TAG.match(html, position)
         if found is None:

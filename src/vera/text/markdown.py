@@ -72,25 +72,20 @@ class _Scanner:
 
     def scan(self) -> Iterator[Block]:
         for start, end in lines(self._text):
-            yield from self._line(start, end)
+            yield from self._code(start, end) if self._fence else self._line(start, end)
         if self._open is not None:
             yield self._open
 
     def _line(self, start: int, end: int) -> Iterator[Block]:
         text = self._text
-        if self._fence:
-            yield from self._code(start, end)
-            return
         content = text[start:end].strip()
-        if not content or self._is_rule(content):
+        if self._is_rule(content):
             yield from self._rule(content)
         elif fence := _FENCE.match(text, start, end):
             self._fence = fence[1]
             yield from self._begin(Block("code", start, end, end))
         elif mark := _QUOTE.match(text, start, end):
-            if self._open is not None and self._open.kind == "quote":
-                self._open = self._open._replace(end=end)
-            else:
+            if not self._goes_on(("quote",), end):
                 yield from self._begin(Block("quote", start, mark.end(), end))
         elif content[0] == "|":
             yield from self._begin(Block("row", start, start, end))
@@ -100,10 +95,15 @@ class _Scanner:
             yield from self._begin(Block("item", start, body, end))
         elif self._stands_alone(start, end):
             yield from self._alone(Block("paragraph", start, start, end))
-        elif self._open is not None and self._open.kind in ("paragraph", "item"):
-            self._open = self._open._replace(end=end)
-        else:
+        elif not self._goes_on(("paragraph", "item"), end):
             yield from self._begin(Block("paragraph", start, start, end))
+
+    def _goes_on(self, kinds: tuple[Kind, ...], end: int) -> bool:
+        """Whether the open block is of one of these kinds; it then goes on to `end`."""
+        if self._open is None or self._open.kind not in kinds:
+            return False
+        self._open = self._open._replace(end=end)
+        return True
 
     def _begin(self, block: Block) -> Iterator[Block]:
         if self._open is not None:
@@ -144,11 +144,11 @@ class _Scanner:
 
     @staticmethod
     def _is_rule(content: str) -> bool:
-        """Rules, and the line |---|---| below a table's head."""
+        """Blank lines, rules, and the line |---|---| below a table's head."""
+        if len(content) < 3:
+            return not content
         characters = set(content)
-        return len(content) >= 3 and (
-            characters <= _RULES or ("-" in characters and characters <= _ROW_RULES)
-        )
+        return characters <= _RULES or ("-" in characters and characters <= _ROW_RULES)
 
     def _heading(self, start: int, end: int) -> int:
         mark = _HEADING.match(self._text, start, end)

@@ -159,10 +159,7 @@ def doubtful_turns(text: str) -> tuple[str, ...]:
     found = []
     for match in _BRACKETS.finditer(text):
         inside = next(filter(None, match.groups()))
-        fused = _PREFIX.fullmatch(inside) and text[match.end() : match.end() + 1].isalpha()
-        short = len(inside.split()) <= MAX_BRACKETED_WORDS
-        turns = (short and _TURNS.search(inside)) or _DENIED_ALONE.fullmatch(inside)
-        if fused or turns or _WITHDRAWN.match(inside):
+        if _is_doubtful(inside, text[match.end() : match.end() + 1]):
             found.append(inside)
     unclosed = _UNCLOSED.search(text)
     if unclosed and (turn := _TURNS.match(unclosed["inside"].lstrip())):
@@ -170,6 +167,15 @@ def doubtful_turns(text: str) -> tuple[str, ...]:
     for pattern in (_DOUBTED, _WITHDRAWN_BEHIND, _LABELLED, _STRUCK, _UNTICKED):
         found += [match.group() for match in pattern.finditer(text)]
     return tuple(" ".join(each.lower().split()) for each in found)
+
+
+def _is_doubtful(inside: str, following: str) -> bool:
+    """Whether a sentence may be read without what is inside its brackets, or is taken back by that."""
+    if following.isalpha() and _PREFIX.fullmatch(inside):
+        return True
+    if len(inside.split()) <= MAX_BRACKETED_WORDS and _TURNS.search(inside):
+        return True
+    return _DENIED_ALONE.fullmatch(inside) is not None or _WITHDRAWN.match(inside) is not None
 
 
 def box_of(text: str) -> str:

@@ -34,11 +34,7 @@ def cells_of(text: str, media_type: str, delimiter: str = "") -> tuple[str, ...]
     if len(text) > _LONGEST or _RULE.fullmatch(text):
         return ()
     if delimiter or media_type in _DELIMITERS:
-        delimiter = delimiter or delimiter_of(text, media_type)
-        try:
-            found = next(csv.reader([text], delimiter=delimiter), []) if delimiter else []
-        except csv.Error:
-            return ()
+        found = _values(text, delimiter or delimiter_of(text, media_type))
     elif _BAR.search(text):
         found = _BAR.split(text.strip().removeprefix("|").removesuffix("|"))
     elif "\t" in text:
@@ -47,6 +43,14 @@ def cells_of(text: str, media_type: str, delimiter: str = "") -> tuple[str, ...]
         found = _GAP.split(text.strip())
     cells = tuple(cell.strip(" \t*_`") for cell in found)
     return cells if len(cells) > 1 else ()
+
+
+def _values(text: str, delimiter: str) -> list[str]:
+    """The values of a delimited line; none where it is malformed."""
+    try:
+        return next(csv.reader([text], delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
 def delimiter_of(text: str, media_type: str) -> str:

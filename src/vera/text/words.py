@@ -178,15 +178,19 @@ def inflected(form: str) -> str:
         return form.rstrip("sthndr")
     if len(form) <= 3 or not form.isascii() or not form.isalpha():
         return form
-    word = singular(form)
-    for ending in ("ing", "ed"):
-        base = word.removesuffix(ending)
-        if base != word and len(base) >= 3 and _VOWEL.search(base) and not word.endswith("eed"):
-            word = base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
-            break
+    word = _unconjugated(singular(form))
     if word.endswith("i"):
         word = word[:-1] + "y"
     return word.removesuffix("e") if len(word) > 4 else word
+
+
+def _unconjugated(word: str) -> str:
+    """The folded word without -ing or -ed, and without the letter that is doubled before them."""
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= 3 and _VOWEL.search(base) and not word.endswith("eed"):
+            return base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
+    return word
 
 
 _VOWEL = late_regex(r"[aeiouy]")

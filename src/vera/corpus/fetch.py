@@ -40,10 +40,7 @@ def fetch(index: Index, folder: Folder, wanted: Sequence[Candidate]) -> tuple[li
 def _texts(index: Index, folder: Folder, file: File, wanted: Sequence[Candidate]) -> list[bytes] | None:
     """The text of some chunks of a file; None when the file is no longer what was indexed."""
     ranges = [(one.start, one.end) for one in wanted]
-    lies_in = index.container(file.container) if file.container else file
-    if lies_in is None:
-        return None
-    pieces = folder.pieces(lies_in.name, lies_in.stamp, ranges if file.verbatim else ())
+    pieces = _pieces(index, folder, file, ranges if file.verbatim else ())
     if pieces is None:
         return None
     if file.verbatim:
@@ -55,3 +52,11 @@ def _texts(index: Index, folder: Folder, file: File, wanted: Sequence[Candidate]
     if file.verbatim:
         return None
     raise Damaged(f"the text of {file.name}")
+
+
+def _pieces(
+    index: Index, folder: Folder, file: File, ranges: Sequence[tuple[int, int]]
+) -> list[bytes] | None:
+    """The bytes of each range of a file; None when it, or the container that it lies in, has changed."""
+    lies_in = index.container(file.container) if file.container else file
+    return folder.pieces(lies_in.name, lies_in.stamp, ranges) if lies_in else None

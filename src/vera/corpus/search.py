@@ -1,19 +1,19 @@
 """A search: candidates from the index, their bytes from where they lie, the best lines of each."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from vera.corpus.analyzer import Analyzer
-from vera.corpus.candidates import candidates, counted, live
+from vera.corpus.candidates import Candidate, candidates, counted, live
 from vera.corpus.fetch import Passage, fetch
 from vera.corpus.folder import Folder
 from vera.corpus.index import Index
 from vera.corpus.query import Counts, Query, Term, read
-from vera.corpus.values import By, Found, Hit
+from vera.corpus.values import By, Found, Hit, Stats
 from vera.corpus.windows import InName, Window, best_window, in_name, rounded_out
 from vera.embedding.values import EmbeddingError
 
@@ -51,43 +51,56 @@ def search(
     stats = index.stats()
     if not stats.chunks:
         return Found(hits=(), note="Nothing has been indexed yet."), frozenset()
+    query = read(text, _counts(index, stats), analyzer)
+    if not query.terms and not query.phrases:
+        return Found(hits=(), note="The query holds no word that could be looked for."), frozenset()
+    query, note = _possible(query)
+    wanted = candidates(index.db, query)
+    nearest, problem = _near(meaning, index, query, text)
+    if nearest is not None:
+        wanted = [*wanted, *_closest(index, nearest, wanted)]
+    passages, changed = fetch(index, folder, wanted)
+    ranked = by_words = _rank(query, passages, analyzer)
+    if nearest is not None:
+        try:
+            ranked = _rank_by_both(query, passages, by_words, nearest, analyzer)
+        except EmbeddingError as error:
+            problem = _by_words_only(error)
+    hits = tuple(_hit(query, one) for one in _diverse(ranked, limit))
+    if not by_words and not note:
+        note = _no_passage(query)
+    return Found(hits=hits, note=" ".join(filter(None, (note, problem)))), changed
+
+
+def _counts(index: Index, stats: Stats) -> Counts:
+    """What is counted in the index; rows that are dead are left out."""
     dead = index.dead() > 0
-    counts = Counts(
+    return Counts(
         chunks=stats.chunks,
         names=stats.files,
         of_chunks=partial(counted, index.db, "body", "chunk" if dead else ""),
         of_names=partial(counted, index.db, "name", "file" if dead else ""),
     )
-    query = read(text, counts, analyzer)
-    if not query.terms and not query.phrases:
-        return Found(hits=(), note="The query holds no word that could be looked for."), frozenset()
-    query, note = _possible(query)
-    wanted = candidates(index.db, query)
-    nearest, problem = None, ""
-    if meaning is not None and not query.phrases:
-        try:
-            nearest = meaning.near(index, text)
-        except EmbeddingError as error:
-            problem = f"Searched by words only: {error}"
-    if nearest is not None:
-        proposed = {one.id for one in wanted}
-        wanted = [
-            *wanted,
-            *live(index.db, [each for each in nearest.best(_NEAREST) if each not in proposed]).values(),
-        ]
-    passages, changed = fetch(index, folder, wanted)
-    ranked = by_words = _rank(query, passages, analyzer)
-    if nearest is not None:
-        try:
-            nearest.look_at([one.passage for one in by_words])
-            ranked = _rank_by_both(query, passages, by_words, nearest, analyzer)
-        except EmbeddingError as error:
-            problem = f"Searched by words only: {error}"
-    hits = tuple(_hit(query, one) for one in _diverse(ranked, limit))
-    if not by_words and not note:
-        words = ", ".join(term.word for term in query.terms[:8])
-        note = f"No passage holds a word of the query: {words}."
-    return Found(hits=hits, note=" ".join(filter(None, (note, problem)))), changed
+
+
+def _near(meaning: "Meaning | None", index: Index, query: Query, text: str) -> tuple["Nearest | None", str]:
+    """What is closest to the query in meaning, None where that is not asked; and why it cannot be told."""
+    if meaning is None or query.phrases:
+        return None, ""
+    try:
+        return meaning.near(index, text), ""
+    except EmbeddingError as error:
+        return None, _by_words_only(error)
+
+
+def _by_words_only(error: EmbeddingError) -> str:
+    return f"Searched by words only: {error}"
+
+
+def _closest(index: Index, nearest: "Nearest", wanted: Sequence[Candidate]) -> Collection[Candidate]:
+    """The closest chunks in meaning that are not wanted yet."""
+    proposed = {one.id for one in wanted}
+    return live(index.db, [each for each in nearest.best(_NEAREST) if each not in proposed]).values()
 
 
 def _possible(query: Query) -> tuple[Query, str]:
@@ -98,6 +111,11 @@ def _possible(query: Query) -> tuple[Query, str]:
     kept = tuple(phrase for phrase in query.phrases if phrase.frequency)
     named = ", ".join(f'"{phrase[:80]}"' for phrase in absent)
     return Query(terms=query.terms, phrases=kept), f"No passage holds the exact words {named}."
+
+
+def _no_passage(query: Query) -> str:
+    words = ", ".join(term.word for term in query.terms[:8])
+    return f"No passage holds a word of the query: {words}."
 
 
 def _rank(query: Query, passages: Sequence[Passage], analyzer: Analyzer) -> list[_Ranked]:
@@ -120,33 +138,49 @@ def _rank_by_both(
     nearest: "Nearest",
     analyzer: Analyzer,
 ) -> list[_Ranked]:
-    """The windows that words found and the passages of the closest chunks, by both scores together."""
+    """The windows that words found and the passages of the closest chunks, by both scores together.
+
+    Raises EmbeddingError.
+    """
+    nearest.look_at([one.passage for one in by_words])
     close = set(nearest.best(_NEAREST))
     weight = _weight(by_words)
     held = {one.passage.candidate.id for one in by_words if one.window.matched}
     ranked: list[_Ranked] = []
     for one in by_words:
-        window = one.window
-        cosine = max(
-            (
-                cos
-                for piece, cos in nearest.of(one.passage)
-                if piece.first <= window.last and window.first <= piece.last
-            ),
-            default=0.0,
-        )
+        cosine = _cosine(nearest, one)
         by: By = "both" if one.passage.candidate.id in close else "words"
-        ranked.append(_Ranked(one.passage, _scored(window, window.score, weight, cosine), by))
+        ranked.append(_Ranked(one.passage, _scored(one.window, weight, cosine), by))
+    for passage, window, cosine in _shown(query, passages, nearest, analyzer):
+        by = "both" if window.matched and passage.candidate.id in held else "meaning"
+        ranked.append(_Ranked(passage, _scored(window, weight, cosine), by))
+    return sorted(ranked, key=_order)
+
+
+def _cosine(nearest: "Nearest", one: _Ranked) -> float:
+    """How close in meaning the closest piece is that the window touches."""
+    window = one.window
+    return max(
+        (
+            cosine
+            for piece, cosine in nearest.of(one.passage)
+            if piece.first <= window.last and window.first <= piece.last
+        ),
+        default=0.0,
+    )
+
+
+def _shown(
+    query: Query, passages: Sequence[Passage], nearest: "Nearest", analyzer: Analyzer
+) -> Iterator[tuple[Passage, Window, float]]:
+    """Each piece that was compared in meaning, with its score by words and its cosine."""
     shown = [(passage, *lines) for passage in passages for lines in nearest.of(passage)]
     texts = [b"\n".join(passage.lines[piece.first : piece.last + 1]) for passage, piece, _ in shown]
     names = _names(query, passages, analyzer)
     read = analyzer.places([text.decode(errors="replace") for text in texts], _stems(query.terms))
     for (passage, piece, cosine), places in zip(shown, read, strict=True):
-        found = best_window(query, places, names[passage.file.id])
-        window = Window(piece.first, piece.last, 0.0, found.matched if found else ())
-        by = "both" if window.matched and passage.candidate.id in held else "meaning"
-        ranked.append(_Ranked(passage, _scored(window, found.score if found else 0.0, weight, cosine), by))
-    return sorted(ranked, key=_order)
+        found = best_window(query, places, names[passage.file.id]) or Window(0, 0, 0.0, ())
+        yield passage, Window(piece.first, piece.last, found.score, found.matched), cosine
 
 
 def _weight(by_words: Sequence[_Ranked]) -> float:
@@ -158,9 +192,9 @@ def _weight(by_words: Sequence[_Ranked]) -> float:
     return by_words[0].window.score ** 2 if by_words else 0.0
 
 
-def _scored(window: Window, words: float, weight: float, cosine: float) -> Window:
-    """The window with both scores in one."""
-    return msgspec.structs.replace(window, score=(weight * words + max(cosine, 0.0)) / (1 + weight))
+def _scored(window: Window, weight: float, cosine: float) -> Window:
+    """The window, scored by words, with both scores in one."""
+    return msgspec.structs.replace(window, score=(weight * window.score + max(cosine, 0.0)) / (1 + weight))
 
 
 def _names(query: Query, passages: Sequence[Passage], analyzer: Analyzer) -> dict[int, InName]:

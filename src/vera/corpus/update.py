@@ -10,6 +10,7 @@ from vera.corpus.members import Begun, Ended, Event, Members, NoContainer, Read,
 from vera.corpus.tally import Tally
 from vera.corpus.values import EmptyCorpus, IndexReport, Progress
 from vera.corpus.writer import Held, Writer
+from vera.evidence.reading import FolderEntry
 from vera.extraction.containers.names import MARK, kind_of
 from vera.extraction.containers.unpacking import Unpacking
 from vera.extraction.extractor import Extractor
@@ -90,14 +91,10 @@ class Update:
         seen: set[str] = set()
         opened: set[str] = set()
         for entry in self._folder.entries():
-            name, skipped = _utf8(entry.path), entry.skipped
-            if shadowed := _shadowed(name, opened):
-                name, skipped = shadowed
+            name, skipped = _named(entry, opened)
             if name in seen:
                 continue  # two names that are no UTF-8 and look the same
             seen.add(name)
-            if name != entry.path:
-                skipped = skipped or _BAD_NAME
             kind = "" if skipped else kind_of(name)
             if kind:
                 opened.add(name)
@@ -171,21 +168,34 @@ class Update:
                 self._tally.file()
             case NoContainer(name):
                 writer.forget_container(name)
-            case Read(name, stamp, raw, held):
-                if name in self._known and not held.container:
-                    writer.forget(name)
-                if isinstance(result, Unreadable):
-                    writer.put_unreadable(name, stamp, str(result), held)
-                else:
-                    writer.put(name, stamp, raw, result, held)
-                self._tally.document()
-                if not held.container:
-                    self._tally.file()
+            case Read():
+                self._write_document(writer, said, result)
+
+    def _write_document(self, writer: Writer, read: Read, result: Extracted | Unreadable) -> None:
+        name, stamp, raw, held = read
+        if name in self._known and not held.container:
+            writer.forget(name)
+        if isinstance(result, Unreadable):
+            writer.put_unreadable(name, stamp, str(result), held)
+        else:
+            writer.put(name, stamp, raw, result, held)
+        self._tally.document()
+        if not held.container:
+            self._tally.file()
 
     def _put_unreadable(self, writer: Writer, name: str, stamp: Stamp, reason: str) -> None:
         if name in self._known:
             writer.forget(name)
         writer.put_unreadable(name, stamp, reason)
+
+
+def _named(entry: FolderEntry, opened: set[str]) -> tuple[str, str]:
+    """The name of an entry in the index, and '' or the reason to skip it."""
+    name = _utf8(entry.path)
+    if shadowed := _shadowed(name, opened):
+        return shadowed
+    bad = _BAD_NAME if name != entry.path else ""
+    return name, entry.skipped or bad
 
 
 def _shadowed(name: str, opened: set[str]) -> tuple[str, str] | None:

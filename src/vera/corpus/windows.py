@@ -117,8 +117,8 @@ def _grow(
         seen = counts.get(index, 0)
         counts[index] = seen + 1
         score += weights[index] * (1.0 if not seen else _REPEATED if seen < 3 else 0.0)
-        before = latest.get(index - 1)
-        if before is not None and index not in paired and 0 < position - before <= _NEIGHBOUR_DISTANCE:
+        distance = position - latest.get(index - 1, position)
+        if 0 < distance <= _NEIGHBOUR_DISTANCE and index not in paired:
             paired.add(index)
             score += _NEIGHBOURS * min(weights[index], weights[index - 1])
         latest[index] = position

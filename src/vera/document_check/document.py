@@ -140,7 +140,7 @@ def _gathered(found: Linked) -> str:
     for block in blocks(text):
         if block.kind in ("paragraph", "item"):
             read = _sentences(block, found, brackets)
-            if quote and len(read) == 1 and read[0].points and not _within(brackets, quote.start, quote.end):
+            if quote and _is_its_source(read, quote, brackets):
                 edits.append((quote.end, quote.end, f" {citation(read[0].ids)}"))
                 edits.append((block.body, block.end, _newlines(text, block.body, block.end, "")))
             else:
@@ -152,6 +152,11 @@ def _gathered(found: Linked) -> str:
         out += (text[position:start], instead)
         position = max(position, end)
     return "".join([*out, text[position:]])
+
+
+def _is_its_source(read: Sequence[_Sentence], quote: Block, brackets: Sequence[_Bracket]) -> bool:
+    """Whether all that a block says is the source of the quote above it, which names none itself."""
+    return len(read) == 1 and read[0].points and not _within(brackets, quote.start, quote.end)
 
 
 def _sentences(block: Block, found: Linked, brackets: Sequence[_Bracket]) -> list[_Sentence]:
@@ -203,13 +208,17 @@ def _block_edits(read: Sequence[_Sentence], text: str) -> Iterator[tuple[int, in
         before, covered = list(read), set()
     for sentence in before:
         ids = sentence.ids + (covering if sentence.start in covered else ())
-        if not ids:
-            continue
-        for bracket in sentence.brackets:
-            start = bracket.start - (text[bracket.start - 1 : bracket.start] == " ")
-            yield start, bracket.end, ""
-        end = sentence.start + len(text[sentence.start : sentence.end].rstrip())
-        yield end, end, f" {citation(tuple(dict.fromkeys(ids)))}"
+        if ids:
+            yield from _cited_at_end(sentence, ids, text)
+
+
+def _cited_at_end(sentence: _Sentence, ids: Sequence[str], text: str) -> Iterator[tuple[int, int, str]]:
+    """The edits by which a sentence has its citations at its end."""
+    for bracket in sentence.brackets:
+        start = bracket.start - (text[bracket.start - 1 : bracket.start] == " ")
+        yield start, bracket.end, ""
+    end = sentence.start + len(text[sentence.start : sentence.end].rstrip())
+    yield end, end, f" {citation(tuple(dict.fromkeys(ids)))}"
 
 
 def _newlines(text: str, start: int, end: int, instead: str) -> str:

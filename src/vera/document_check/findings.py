@@ -7,7 +7,7 @@ claim names is not, is unchecked and never wrong.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from typing import Literal
 
 import msgspec
@@ -241,16 +241,9 @@ class _Teller:
     def problem(self, finding: Finding) -> Problem | None:
         """The finding in the words of the document; None when a source that is missing may refute it."""
         claim = self._claims.get(finding.claim)
-        severity: Severity = "hard" if finding.severity == "hard" else "hint"
-        if claim is not None and finding.code not in _ABOUT_ALL:
-            if any(cite.evidence in self._lost for cite in claim.cites):
-                if severity == "hard":
-                    self.open.add(claim.key)
-                return None
-            scanned = finding.code in _MISREAD and any(cite.evidence in self._scans for cite in claim.cites)
-            if scanned or finding.code in _OPEN:
-                self.open.add(claim.key)
-                severity = "unchecked"
+        severity = self._severity(finding, claim)
+        if severity is None:
+            return None
         return Problem(
             line=self._line_in(claim, finding.detail) if claim else 1,
             claim=claim.text if claim else "",
@@ -261,6 +254,21 @@ class _Teller:
             detail=_ID.sub(lambda found: self._name(found[0]), finding.detail),
             source=self._name(finding.evidence) if finding.evidence else "",
         )
+
+    def _severity(self, finding: Finding, claim: Claim | None) -> Severity | None:
+        """How much the finding says; None when a source that is missing may refute it. A claim of which it
+        leaves something unchecked is open."""
+        severity: Severity = "hard" if finding.severity == "hard" else "hint"
+        if claim is None or finding.code in _ABOUT_ALL:
+            return severity
+        if _cites_any(claim, self._lost):
+            if severity == "hard":
+                self.open.add(claim.key)
+            return None
+        if finding.code in _OPEN or (finding.code in _MISREAD and _cites_any(claim, self._scans)):
+            self.open.add(claim.key)
+            return "unchecked"
+        return severity
 
     def unchecked(self) -> Iterator[Unchecked]:
         """The sources that statements name and that could not be had, in order."""
@@ -280,6 +288,10 @@ class _Teller:
         """The line of the value that is meant, where it is found in the claim; else that of the claim."""
         place = self._document.text.find(detail, claim.start, claim.end) if detail else -1
         return self._document.line_of(max(place, claim.start))
+
+
+def _cites_any(claim: Claim, sources: Container[str]) -> bool:
+    return any(cite.evidence in sources for cite in claim.cites)
 
 
 def _unsourced(document: Document, folder: Mapping[str, bytes] | None) -> Iterator[Problem]:

@@ -89,9 +89,7 @@ def unmarked(canonical: str) -> tuple[str, tuple[int, ...]]:
     line, quoted = 1, 0
     for text in canonical.split("\n"):
         begins = text.lstrip().startswith((_LINE_BEGIN, _QUOTE_BEGIN))
-        found = [match[1] for match in _MARKS.finditer(text) if match[1]]
-        if found:
-            line = int(found[-1] if begins else found[0])
+        line = _page_line(text, begins, line)
         quoted += text.count(_QUOTE_BEGIN)
         plain = _MARKS.sub("", text).strip()
         if plain:
@@ -102,6 +100,14 @@ def unmarked(canonical: str) -> tuple[str, tuple[int, ...]]:
             lines.append(line)
         quoted = max(0, quoted - text.count(_QUOTE_END))
     return "\n".join(out), tuple(lines)
+
+
+def _page_line(text: str, begins: bool, before: int) -> int:
+    """The line of the page that its marks give a line of text; without one that of the line `before`."""
+    found = [match[1] for match in _MARKS.finditer(text) if match[1]]
+    if not found:
+        return before
+    return int(found[-1] if begins else found[0])
 
 
 def _anchors(tags: Sequence[Tag]) -> Iterator[_Anchor]:

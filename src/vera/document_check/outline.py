@@ -161,10 +161,7 @@ class _Outline:
             self._note = ""
             return True
         footnote = _FOOTNOTE.match(line) if self._markdown else None
-        entry = None
-        if footnote is None and (blank or self._note or self._references):
-            entry = _ENTRY.match(line) or (_LISTED.match(line) if self._references else None)
-        found = footnote or entry
+        found = footnote or self._entry(line, blank)
         if found is None:
             return False
         key = ("^" if footnote else "") + key_of(found["label"])
@@ -175,6 +172,12 @@ class _Outline:
         self.notes.texts[key] = ""
         self._add(line[found.end() :])
         return True
+
+    def _entry(self, line: str, blank: bool) -> re.Match[str] | None:
+        """The beginning of an entry of the references, where one may begin."""
+        if not (blank or self._note or self._references):
+            return None
+        return _ENTRY.match(line) or (_LISTED.match(line) if self._references else None)
 
     def _continues(self, line: str, blank: bool) -> bool:
         """Whether the line goes on with the note that is open."""

@@ -142,15 +142,14 @@ def recheck(
     with Extractor(ocr=installed() if options.ocr else None) as extractor:
         _files([each for each in cited if each.folder], extractor, found)
         _pages([each for each in cited if not each.folder], options, extractor, found, now)
-    return Rechecked(
-        sessions=tuple(
-            msgspec.structs.replace(
-                session,
-                citations=tuple(each if isinstance(each, Recheck) else found[id(each)] for each in places),
-            )
-            for session, places in read
-        )
-    )
+    return Rechecked(sessions=tuple(_with_citations(session, places, found) for session, places in read))
+
+
+def _with_citations(
+    session: SessionRecheck, places: Sequence["_Cited | Recheck"], found: Mapping[int, Recheck]
+) -> SessionRecheck:
+    citations = tuple(each if isinstance(each, Recheck) else found[id(each)] for each in places)
+    return msgspec.structs.replace(session, citations=citations)
 
 
 def _read(
@@ -171,14 +170,20 @@ def _read(
         return msgspec.structs.replace(session, word=ALTERED, problem=str(error)), ()
     except (SessionError, OSError) as error:
         return msgspec.structs.replace(session, problem=str(error)), ()
-    folder = state.task.input_dir if state.task else ""
-    if options.input_dir is not None:
-        folder = str(options.input_dir.resolve())
-    elif outcome.word in WITHHELD:
-        folder = ""  # a stranger's session does not say which of this person's folders is read
+    folder = _folder_of(state, options, outcome.word)
     distinct = {(quote.evidence, quote.first, quote.last): quote for quote in quotes}
     places = [_place(quote, state.evidence, store, folder) for quote in distinct.values()]
     return msgspec.structs.replace(session, task=task), places
+
+
+def _folder_of(state: RunState, options: Options, word: str) -> str:
+    """The folder that holds the session's files, '' for none: the one that was named, or the session's.
+
+    A stranger's session does not say which of this person's folders is read.
+    """
+    if options.input_dir is not None:
+        return str(options.input_dir.resolve())
+    return state.task.input_dir if state.task and word not in WITHHELD else ""
 
 
 def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder: str) -> "_Cited | Recheck":
@@ -189,10 +194,8 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
     gathered = is_address(held.origin) and held.within is None
     page = held.receipt is not None or gathered
     source = held.origin if gathered else held.source
-    if held.tier != "captured" or held.lead or not (page or held.tool in FROM_FILES):
-        return _of(quote, "unchecked", detail="It was made in the run: no file or page outside holds it.")
-    if not page and not folder:
-        return _of(quote, "unchecked", detail="Name the folder that holds the file with --input-dir DIR.")
+    if problem := _out_of_reach(held, page, folder):
+        return _of(quote, "unchecked", detail=problem)
     lines = Lines(store.get(held.text.sha256))
     start, end = lines.bounds(quote.first, quote.last)
     marks = frozenset(kind for kind, _, _ in within(held.marks, start, end))
@@ -200,6 +203,15 @@ def _place(quote: Quote, evidence: Mapping[str, Evidence], store: Store, folder:
     before, after = _neighbours(lines.text, start, end)
     text, folder = lines.text[start:end], "" if page else folder
     return _Cited(quote, text, before, after, marks, loose, source, folder)
+
+
+def _out_of_reach(held: Evidence, page: bool, folder: str) -> str:
+    """Why a source, a `page` or a file, cannot be looked at today; '' when it can."""
+    if held.tier != "captured" or held.lead or not (page or held.tool in FROM_FILES):
+        return "It was made in the run: no file or page outside holds it."
+    if not page and not folder:
+        return "Name the folder that holds the file with --input-dir DIR."
+    return ""
 
 
 def _neighbours(text: bytes, start: int, end: int) -> tuple[str, str]:

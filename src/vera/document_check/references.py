@@ -91,23 +91,26 @@ def doi_of(address: str) -> str:
 def _entries(lines: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
     """The entries of lists of references and notes, each with its first line; other lines one by one."""
     inside = note = False
-    first, held = 0, [""]
+    held: list[str] = []
     for number, line in enumerate([*lines, ""], 1):
         opens = is_references_heading(line)
-        heading = opens or _HEADING.match(line) is not None
-        if heading:
-            inside = opens
-        begins = heading or not line.strip() or _BEGINS.match(line) is not None
-        if begins and held[0]:
-            yield first, "\n".join(held), True
-            held = [""]
-        if heading or not line.strip():
+        if opens or _HEADING.match(line):
+            inside, line = opens, ""  # a heading ends what is open, as an empty line does
+        if held and _ends_entry(line):
+            yield number - len(held), "\n".join(held), True
+            held = []
+        if not line.strip():
             note = False
         elif inside or note or _FOOTNOTE.match(line):
             note = True
-            first, held = (first, [*held, line]) if held[0] else (number, [line])
+            held.append(line)
         else:
             yield number, line, False
+
+
+def _ends_entry(line: str) -> bool:
+    """Whether the entry before a line ends there: at an empty line, or where another one begins."""
+    return not line.strip() or _BEGINS.match(line) is not None
 
 
 def _of_entry(number: int, entry: str, listed: bool) -> Iterator[Reference]:
@@ -131,7 +134,7 @@ def _of_entry(number: int, entry: str, listed: bool) -> Iterator[Reference]:
             retraction=about_retraction,
         )
     elsewhere = _ADDRESS.search(_DOI.sub(" ", entry))
-    if listed and not dois and not elsewhere and title and years:
+    if title and years and not dois and not elsewhere:
         yield Reference(line=number, text=said, title=title, years=years, retraction=about_retraction)
 
 

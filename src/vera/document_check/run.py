@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -164,10 +164,7 @@ def check_bytes(
             document,
             held,
             gathering.missing,
-            names_of={
-                **gathering.names(),
-                **{name: each.evidence.source for name, each in versions.held.items()},
-            },
+            names_of={**gathering.names(), **versions.names()},
             policy=AuditPolicy(
                 not_before=options.not_before, not_after=options.not_after, web_sources=options.independent
             ),
@@ -191,13 +188,18 @@ def check_bytes(
         notes=tuple(notes),
         references=looked.references,
     )
-    if store is not None and options.keep is not None:
-        store.put(data)
-        for body in looked.bodies:
-            store.put(body)
-        plain = msgspec.json.format(msgspec.json.encode(report))
-        (options.keep / "check.json").write_bytes(plain + b"\n")
+    if options.keep is not None:
+        _keep(report, (data, *looked.bodies), options.keep)
     return report
+
+
+def _keep(report: Report, read: Iterable[bytes], folder: Path) -> None:
+    """Keep the report and what was read for it, beside the sources that were kept as they came."""
+    store = Store(folder / "store")
+    for body in read:
+        store.put(body)
+    plain = msgspec.json.format(msgspec.json.encode(report))
+    (folder / "check.json").write_bytes(plain + b"\n")
 
 
 def _looked_up(

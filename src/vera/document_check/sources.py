@@ -66,8 +66,7 @@ class Folder:
         self._base = own.parent
         entries = list(walk(self._root, FILES))
         self._skipped = {entry.path: entry.skipped for entry in entries if entry.skipped}
-        is_copied = self._copied is not None and own.is_relative_to(self._copied)
-        copy = f"{INPUT}/{own.relative_to(self._copied)}" if self._copied and is_copied else ""
+        copy = self._copy_of(own)
         self._paths = [
             entry.path for entry in entries if self._root / entry.path != own and entry.path != copy
         ]
@@ -76,10 +75,7 @@ class Folder:
         for path in self._paths:
             self._named[posixpath.basename(path).casefold()].append(path)
         self._said = {name: f" {_folded(name)} " for name in self._named}
-        self._keyed: defaultdict[str, list[str]] = defaultdict(list)
-        for path in self._paths if self._by_address else ():
-            if keyed := _KEYED.search(path):
-                self._keyed[keyed[1].casefold()].append(path)
+        self._keyed = _by_key(self._paths) if self._by_address else {}
         self._read: dict[str, Extracted | Unreadable] = {}
         self._titles: dict[str, list[str]] | None = None
         self.hashes: dict[str, str] = {}
@@ -140,15 +136,18 @@ class Folder:
             size += len(text)
         return found, left_out
 
+    def _copy_of(self, document: Path) -> str:
+        """The copy of the document among the files that connectors gathered, '' for none."""
+        path = path_in(self._copied, document) if self._copied is not None else ""
+        return f"{INPUT}/{path}" if path else ""
+
     def _linked(self, target: str) -> str:
         """The file at a path as written: seen from the document, or from the folder."""
         path = target.partition("?")[0].replace("\\", "/")
         seen, written = Path(posixpath.normpath(self._base / path)), posixpath.normpath(path.lstrip("/"))
-        inside = seen.relative_to(self._root).as_posix() if seen.is_relative_to(self._root) else ""
-        candidates = [inside, written]
+        candidates = [path_in(self._root, seen), written]
         if self._copied is not None:
-            inside = seen.relative_to(self._copied).as_posix() if seen.is_relative_to(self._copied) else ""
-            candidates += [f"{INPUT}/{each}" for each in (inside, written)]
+            candidates += [f"{INPUT}/{each}" for each in (path_in(self._copied, seen), written)]
         return next((each for each in candidates if each in self._known), "")
 
     def _of_name(self, name: str) -> str:
@@ -210,6 +209,20 @@ class Folder:
                     continue
                 self._titles[_folded(title)].append(path)
         return self._titles
+
+
+def path_in(root: Path, path: Path) -> str:
+    """A path as it is seen from the folder `root`; '' for one that lies outside."""
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+
+
+def _by_key(paths: Iterable[str]) -> dict[str, list[str]]:
+    """The files that are attached to the entry of each citation key."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        if keyed := _KEYED.search(path):
+            found[keyed[1].casefold()].append(path)
+    return found
 
 
 def base_name(url: str) -> str:

@@ -70,20 +70,24 @@ def registrable_domain(url: str) -> str:
     one is one owner whatever its port; other addresses, `localhost` and any name without a dot come with
     their port. '' for what is no web address (http or https).
     """
-    split = _split(unwrap(url))
-    host = _host(split) if split else ""
-    if not split or not host:
+    located = _located(unwrap(url))
+    if located is None:
         return ""
+    split, host = located
     address = _ip_address(host)
     if address is None and "." in host:
-        for other, owner in _SAME_OWNER.items():
-            if host.endswith(f".{other}"):
-                return owner
-        return _suffixes().privatesuffix(host) or host
+        return _registered(host)
     host = str(address or host)
     if address is not None and address.is_global:
         return host
     return f"{host}:{_port(split)}" if _port(split) else host
+
+
+def _registered(host: str) -> str:
+    for other, owner in _SAME_OWNER.items():
+        if host.endswith(f".{other}"):
+            return owner
+    return _suffixes().privatesuffix(host) or host
 
 
 def named_domains(url: str) -> frozenset[str]:
@@ -106,17 +110,17 @@ def suffix_list_version() -> str:
 
 def _inner(address: str) -> str:
     """The address that this one wraps, '' for none."""
-    split = _split(address)
-    host = _host(split) if split else ""
-    if not split or not host:
+    located = _located(address)
+    if located is None:
         return ""
+    split, host = located
     path = split.path + (f"?{split.query}" if split.query else "")
     if host in _ARCHIVES:
         return _archived(path)
     if host.endswith(".translate.goog"):
         return _translated(host, split)
     if host.endswith(".cdn.ampproject.org") or (_GOOGLE.fullmatch(host) and path.startswith("/amp/")):
-        return _amp(path.removeprefix("/amp") if path.startswith("/amp/") else path)
+        return _amp(path)
     if host in _READERS and (inner := _address(path[1:])):
         return inner
     return _parameter(host, split)
@@ -138,6 +142,8 @@ def _translated(host: str, split: SplitResult) -> str:
 
 
 def _amp(path: str) -> str:
+    if path.startswith("/amp/"):
+        path = path.removeprefix("/amp")
     found = _AMP_PATH.fullmatch(path)
     return f"{'https' if found['secure'] else 'http'}://{found['rest']}" if found else ""
 
@@ -148,10 +154,7 @@ def _parameter(host: str, split: SplitResult) -> str:
     names = _PARAMETERS["google"] if google else _PARAMETERS.get(bare, ())
     if not names or (google and not re.match(r"/(?:url|translate|search|imgres)", split.path)):
         return ""
-    try:
-        values = parse_qs(split.query, max_num_fields=100)
-    except ValueError:
-        return ""
+    values = _parameters(split.query)
     for name in names:
         value = values.get(name, [""])[0]
         if value.startswith("cache:"):
@@ -163,6 +166,14 @@ def _parameter(host: str, split: SplitResult) -> str:
     return ""
 
 
+def _parameters(query: str) -> dict[str, list[str]]:
+    """The parameters of a query; none where there are too many."""
+    try:
+        return parse_qs(query, max_num_fields=100)
+    except ValueError:
+        return {}
+
+
 def _address(text: str) -> str:
     """`text` as an address with its scheme, '' when it does not look like one."""
     text = text.strip().lstrip("/")
@@ -172,6 +183,13 @@ def _address(text: str) -> str:
         return ""
     scheme = re.match(r"(?i)(https?):/{1,2}", text)
     return f"{scheme[1].lower()}://{text[scheme.end() :]}" if scheme else f"http://{text}"
+
+
+def _located(url: str) -> tuple[SplitResult, str] | None:
+    """The parts of a web address, and its host; None where there is none."""
+    split = _split(url)
+    host = _host(split) if split else ""
+    return (split, host) if split and host else None
 
 
 def _split(url: str) -> SplitResult | None:
@@ -217,10 +235,15 @@ def _ip_of_parts(host: str) -> ipaddress.IPv4Address | None:
     parts = host.split(".")
     if len(parts) > 4 or not all(_IP_PART.fullmatch(part) for part in parts):
         return None
-    *first, last = (int(part, 16 if "x" in part else 8 if part[0] == "0" else 10) for part in parts)
+    *first, last = map(_number, parts)
     if any(part > 255 for part in first) or last >> 8 * (4 - len(first)):
         return None
     return ipaddress.IPv4Address(last + sum(part << (24 - 8 * place) for place, part in enumerate(first)))
+
+
+def _number(part: str) -> int:
+    """A part of an IP address: hexadecimal (0x7f), octal (0177) or decimal."""
+    return int(part, 16 if "x" in part else 8 if part[0] == "0" else 10)
 
 
 @lru_cache(maxsize=1)

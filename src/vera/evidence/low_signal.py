@@ -87,18 +87,28 @@ def low_signal(body: bytes, media_type: str, text: bytes, *, http_status: int | 
     if letters >= MAX_LETTERS:
         return ""
     page = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
-    if media_type.lower() not in _PAGES and (media_type or not _LOOKS_LIKE_PAGE.match(page)):
+    if not _is_page(media_type, page):
         return ""
     if _WANTS_A_PERSON.search(visible):
         return "it wants its reader to prove to be human"
     markup, script_bytes, script_files = _without_scripts(page)
     if not script_bytes and not script_files:
         return ""
+    has_much_script = script_bytes >= SCRIPT_BYTES or script_files >= SCRIPT_FILES
+    return _sign(markup, text, letters, has_much_script)
+
+
+def _is_page(media_type: str, page: str) -> bool:
+    """Whether the server says that this is a web page, or, where it says nothing, it looks like one."""
+    return media_type.lower() in _PAGES or (not media_type and _LOOKS_LIKE_PAGE.match(page) is not None)
+
+
+def _sign(markup: str, text: bytes, letters: int, has_much_script: bool) -> str:
+    """The first sign that the scripts of a page bring its text, '' for none."""
     if root := _empty_root(markup):
         return f"its {root} is empty until its scripts have run"
     if _asks_for_javascript(markup, text):
         return "it says that it needs JavaScript"
-    has_much_script = script_bytes >= SCRIPT_BYTES or script_files >= SCRIPT_FILES
     if not letters:
         return "it has scripts and no visible text"
     if letters < FEW_LETTERS and has_much_script:
@@ -169,13 +179,20 @@ def _text_inside(markup: str, at: int, tag: str) -> str:
             break
         if following[2].lower() == tag:
             depth += -1 if following[1] else 1
-        elif following[2].lower() == "noscript" and not following[1]:
-            closing = markup.find("</noscript", following.end())
-            following = _TAG.search(markup, closing) if closing >= 0 else following
+        else:
+            following = _past_noscript(markup, following)
         if not depth or following is None:
             break
         at = following.end()
     return " ".join(word for word in words if word)
+
+
+def _past_noscript(markup: str, tag: re.Match[str]) -> re.Match[str] | None:
+    """The tag itself; of one that opens a `<noscript>` the one that ends it, None where that is broken."""
+    if tag[1] or tag[2].lower() != "noscript":
+        return tag
+    closing = markup.find("</noscript", tag.end())
+    return _TAG.search(markup, closing) if closing >= 0 else tag
 
 
 def _asks_for_javascript(markup: str, text: bytes) -> bool:

@@ -1,7 +1,7 @@
 """What a tool call is as a move of the search: where it looks, what it asks, what it repeats."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import msgspec
@@ -105,16 +105,20 @@ def move_type(aim: CallIntent, previous: Sequence[tuple[str, str]]) -> str:
     domain = aim.targets[0].domain if aim.targets else ""
     if not domain and not aim.family:
         return "non_search"
-    earlier = {move for move in previous if move != ("", "")}
+    earlier = set(previous) - {("", "")}
     if not earlier:
         return "initial"
     asked_here = {asked for place, asked in earlier if place == domain}
-    if not asked_here:
-        asked = {asked for _, asked in earlier}
-        return "source_shift" if aim.family and aim.family in asked else "domain_shift"
-    if not aim.family or asked_here == {""}:
+    if asked_here:
+        return _at_known_place(aim.family, asked_here)
+    asked = {asked for _, asked in earlier}
+    return "source_shift" if aim.family and aim.family in asked else "domain_shift"
+
+
+def _at_known_place(family: str, asked_here: Set[str]) -> str:
+    if not family or asked_here == {""}:
         return "same_domain"
-    return "retry" if aim.family in asked_here else "reformulate"
+    return "retry" if family in asked_here else "reformulate"
 
 
 def signature(move_type: str, domain: str, family: str) -> str:

@@ -85,11 +85,11 @@ def vector(query_or_url: str, domain: str, official: bool) -> str:
     """
     text = query_or_url.strip()[:_TEXT_LIMIT]
     is_url = text.lower().startswith(("http://", "https://"))
-    query = query_of_url(text) if is_url else text
+    query, subject = (query_of_url(text), text) if is_url else (text, domain)
     asked = {word.form for word in words(query)}
     if official or asked & _forms(_TRUTH_WORDS):
         return "ground_truth"
-    host = host_of(text) if is_url else host_of(domain)
+    host = host_of(subject)
     if asked & _forms(_CONTEXT_WORDS) or entry_of(host, COMMENTARY):
         return "context"
     if (query and not is_url) or is_search_engine(host):

@@ -254,7 +254,7 @@ def clause_numbers(text: str) -> tuple[str, ...]:
             found[chinese_number(match["chinese"]) + under] = None
             continue
         numbers = [plain_number(match["first"])]
-        for more in _MORE.finditer(match["more"] or ""):
+        for more in _MORE.finditer(match["more"]):
             number = plain_number(more["number"])
             if more["join"].lower() in _RANGES and number.isdigit() and numbers[-1].isdigit():
                 low, high = int(numbers[-1]) + 1, int(number)
@@ -350,11 +350,27 @@ def _said(sentence: str) -> Iterator[_Said]:
     """What each verb of a sentence says that names something."""
     sentence = ADJUNCT.sub(" ", sentence)
     taken: set[int] = set()
+    yield from _german(sentence, taken)
+    yield from _passive(sentence, taken)
+    yield from _separate(sentence, taken)
+    yield from _active(_ACTIVE, sentence, taken)
+    yield from _active(_ACTIVE_PAST, sentence, taken)
+    yield from _in_chinese(sentence)
+    if not taken:
+        yield from _headed(sentence)
+
+
+def _german(sentence: str, taken: set[int]) -> Iterator[_Said]:
+    """What is said by verbs such as "wird durch … ersetzt"; their places are `taken`, as by those below."""
     for match in _GERMAN.finditer(sentence):
         taken.update(range(match.start(), match.end()))
         before, mid = _before(sentence, match.start()), _CUT.split(f" {match['mid']} ", maxsplit=1)[0]
         things = _things(mid if _NO_SUBJECT.match(before) else before, nearest_last=True)
         yield from _told(sentence, match, things, match["ends"] is not None)
+
+
+def _passive(sentence: str, taken: set[int]) -> Iterator[_Said]:
+    """What is said in the passive, and of a wording: "is replaced", "shall read"."""
     for match in _PASSIVE.finditer(sentence):
         if match.start() in taken:
             continue
@@ -365,31 +381,45 @@ def _said(sentence: str) -> Iterator[_Said]:
         things = _things(_before(sentence, match.start()), nearest_last=True)
         if romance and not things:
             things = _things(_CUT.split(sentence[match.end() :], maxsplit=1)[0])
-        changes = match["changes"] or match["modifie"] or match["alterado"]
-        changes = changes or (match["reads"] or "").endswith("amended")
-        if match["reads"] and not any(thing.clauses for thing in things):
+        if match["reads"] and not _names_clauses(things):
             continue
-        yield from _told(sentence, match, things, not changes)
+        yield from _told(sentence, match, things, not _changes(match))
+
+
+def _changes(passive: re.Match[str]) -> bool:
+    """Whether a verb in the passive amends what it names, rather than replaces it."""
+    verb = passive["changes"] or passive["modifie"] or passive["alterado"]
+    return verb is not None or (passive["reads"] or "").endswith("amended")
+
+
+def _separate(sentence: str, taken: set[int]) -> Iterator[_Said]:
+    """What is said by German verbs in two parts: "hebt … auf"."""
     for match in _SEPARATE.finditer(sentence):
         if match.start() in taken:
             continue
         taken.update(range(match.start(), match.end()))
         yield from _told(sentence, match, _things(next(filter(None, match.groups()), "")), True)
-    for pattern in (_ACTIVE, _ACTIVE_PAST):
-        for match in pattern.finditer(sentence):
-            if match.start() in taken:
-                continue
-            before = sentence[: match.start()]
-            if _INFINITIVE.search(before) or (pattern is _ACTIVE_PAST and _NO_PAST.search(before)):
-                continue
-            taken.update(range(match.start(), match.end()))
-            region = _OWN_SUBJECT.sub(" ", _AND_VERB.sub(" ", sentence[match.end() :]))
-            things = _things(_CUT.split(region, maxsplit=1)[0])
-            if not things and _REFLEXIVE.search(before):
-                things = _things(_REFLEXIVE.sub("", _before(sentence, match.start())), nearest_last=True)
-            yield from _told(sentence, match, things, match["ends"] is not None)
-    yield from _in_chinese(sentence)
-    if not taken and (head := _HEAD.search(sentence)):
+
+
+def _active(pattern: re.Pattern[str], sentence: str, taken: set[int]) -> Iterator[_Said]:
+    """What is said in the active: "replaces", "has replaced"."""
+    for match in pattern.finditer(sentence):
+        if match.start() in taken:
+            continue
+        before = sentence[: match.start()]
+        if _INFINITIVE.search(before) or (pattern is _ACTIVE_PAST and _NO_PAST.search(before)):
+            continue
+        taken.update(range(match.start(), match.end()))
+        region = _OWN_SUBJECT.sub(" ", _AND_VERB.sub(" ", sentence[match.end() :]))
+        things = _things(_CUT.split(region, maxsplit=1)[0])
+        if not things and _REFLEXIVE.search(before):
+            things = _things(_REFLEXIVE.sub("", _before(sentence, match.start())), nearest_last=True)
+        yield from _told(sentence, match, things, match["ends"] is not None)
+
+
+def _headed(sentence: str) -> Iterator[_Said]:
+    """What the heading of an amendment says: "Amendment No. 2 to the Lease"."""
+    if head := _HEAD.search(sentence):
         rest = f"{sentence[: head.start()]} {sentence[head.start('what') :]}"
         for named in dict.fromkeys((_CUT.split(head["what"], maxsplit=1)[0], rest)):
             if things := _things(named):
@@ -441,8 +471,12 @@ def _worded(sentence: str) -> Iterator[_Said]:
         old, new = new, old
     regions = (WORDED_CUT.split(before, maxsplit=1)[0], WORDED_CUT.split(after, maxsplit=1)[-1])
     named = (_things(region) for region in regions)
-    things = next((each for each in named if any(thing.clauses for thing in each)), [])
+    things = next((each for each in named if _names_clauses(each)), [])
     yield _Said(tuple(things), replaces=False, firm=True, wording=(old, new))
+
+
+def _names_clauses(things: Iterable[Thing]) -> bool:
+    return any(thing.clauses for thing in things)
 
 
 def _inner(match: re.Match[str]) -> str:
@@ -476,16 +510,7 @@ def _things(region: str, *, nearest_last: bool = False) -> list[Thing]:
     everything = _EVERYTHING.search(bare) is not None
     if everything and _SUBJECT_MATTER.search(region):
         return []
-    named: list[tuple[str, list[str]]] = []
-    waiting: list[str] = []
-    for part in _LIST.split(bare)[:_MAX_PARTS]:
-        waiting += [each for number in _MARK.findall(part) for each in found[int(number)]]
-        words = " ".join(_MARK.sub(" ", part).split()).strip(_EDGE)
-        if words:
-            named.append((words, waiting))
-            waiting = []
-    if waiting:
-        named = [*named[:-1], (named[-1][0], [*named[-1][1], *waiting])] if named else [("", waiting)]
+    named = _listed(bare, found)
     if nearest_last:
         named.reverse()
     if len(named) > 1:
@@ -496,6 +521,21 @@ def _things(region: str, *, nearest_last: bool = False) -> list[Thing]:
         for words, numbers in named
         if not _OWN.match(words)
     ]
+
+
+def _listed(bare: str, found: Sequence[tuple[str, ...]]) -> list[tuple[str, list[str]]]:
+    """The names in a list, each with the clauses before it; the last one also with those behind it."""
+    named: list[tuple[str, list[str]]] = []
+    waiting: list[str] = []
+    for part in _LIST.split(bare)[:_MAX_PARTS]:
+        waiting += [each for number in _MARK.findall(part) for each in found[int(number)]]
+        words = " ".join(_MARK.sub(" ", part).split()).strip(_EDGE)
+        if words:
+            named.append((words, waiting))
+            waiting = []
+    if waiting:
+        named = [*named[:-1], (named[-1][0], [*named[-1][1], *waiting])] if named else [("", waiting)]
+    return named
 
 
 def tokens(text: str) -> tuple[str, ...]:

@@ -145,14 +145,7 @@ class Pump:
     def _wait(self) -> None:
         """Until something can be read or written, a job arrives, or the oldest document is overdue."""
         worker = self._worker
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._ear, selectors.EVENT_READ)
-            if worker:
-                selector.register(worker.replies, selectors.EVENT_READ)
-                if worker.has_unsent:
-                    selector.register(worker.requests, selectors.EVENT_WRITE)
-            idle = 0.0 if self._waiting else None
-            ready = {key.fileobj for key, _ in selector.select(worker.patience() if worker else idle)}
+        ready = self._ready(worker)
         if self._ear in ready:
             with contextlib.suppress(BlockingIOError):
                 self._ear.recv(4096)
@@ -170,6 +163,17 @@ class Pump:
         elif worker.patience() == 0:
             self._bury(worker, overdue=True)
 
+    def _ready(self, worker: "_Worker | None") -> set[object]:
+        """What can be read or written, as soon as something can, or the patience ends."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._ear, selectors.EVENT_READ)
+            if worker:
+                selector.register(worker.replies, selectors.EVENT_READ)
+                if worker.has_unsent:
+                    selector.register(worker.requests, selectors.EVENT_WRITE)
+            idle = 0.0 if self._waiting else None
+            return {key.fileobj for key, _ in selector.select(worker.patience() if worker else idle)}
+
     def _bury(self, worker: "_Worker", *, overdue: bool = False) -> None:
         """The worker is gone or must go: its oldest document is to blame; the others go to the next one.
 
@@ -185,11 +189,7 @@ class Pump:
         elif blamed:
             blamed.crashes += 1
             if blamed.crashes == _CRASHES:
-                worker.on_the_way.popleft()
-                memory = (
-                    f", or it needs more than {blamed.memory >> 20} MB of memory" if blamed.memory else ""
-                )
-                blamed.future.set_exception(Unreadable(f"the extractor crashed on this file{memory}"))
+                worker.on_the_way.popleft().future.set_exception(_crashed(blamed.memory))
         with self._lock:
             self._waiting.extendleft(reversed(worker.on_the_way))
         if worker.ready:
@@ -207,6 +207,11 @@ class Pump:
             stranded, self._waiting = self._waiting, deque()
         for job in stranded:
             job.future.set_exception(Unreadable(f"the extractor process could not start ({why})"))
+
+
+def _crashed(memory: int) -> Unreadable:
+    needs = f", or it needs more than {memory >> 20} MB of memory" if memory else ""
+    return Unreadable(f"the extractor crashed on this file{needs}")
 
 
 class _Nonsense(Exception):

@@ -245,30 +245,36 @@ def _rectangles(page: "PdfPage", text: "PdfTextPage", count: int, width: int, he
     import pypdfium2.raw as pdfium
 
     sides = [ctypes.c_double() for _ in range(4)]
-    x, y = ctypes.c_int(), ctypes.c_int()
     for index in range(count):
         if not pdfium.FPDFText_GetRect(text, index, *map(ctypes.byref, sides)):
             continue
         left, top, right, bottom = (side.value for side in sides)
-        corners: list[tuple[int, int]] = []
-        for across, down in ((left, top), (right, bottom)):
-            if (
-                math.isfinite(across)
-                and math.isfinite(down)
-                and pdfium.FPDF_PageToDevice(
-                    page, 0, 0, width, height, 0, across, down, ctypes.byref(x), ctypes.byref(y)
-                )
-            ):
-                corners.append((x.value, y.value))
-        if len(corners) < 2:
+        one = _on_picture(page, width, height, left, top)
+        other = _on_picture(page, width, height, right, bottom)
+        if one is None or other is None:
             continue
-        (x1, x2), (y1, y2) = (sorted(pair) for pair in zip(*corners, strict=True))
+        (x1, x2), (y1, y2) = (sorted(pair) for pair in zip(one, other, strict=True))
         margin = _FRAME + 1
         box = _Box(
             max(0, x1 - margin), max(0, y1 - margin), min(width, x2 + margin), min(height, y2 + margin)
         )
         if box.left < box.right and box.top < box.bottom:
             yield box
+
+
+def _on_picture(
+    page: "PdfPage", width: int, height: int, across: float, down: float
+) -> tuple[int, int] | None:
+    """Where a point of the page is on its picture; None where that cannot be told."""
+    import pypdfium2.raw as pdfium
+
+    if not (math.isfinite(across) and math.isfinite(down)):
+        return None
+    x, y = ctypes.c_int(), ctypes.c_int()
+    told = pdfium.FPDF_PageToDevice(
+        page, 0, 0, width, height, 0, across, down, ctypes.byref(x), ctypes.byref(y)
+    )
+    return (x.value, y.value) if told else None
 
 
 def _is_beside(one: _Box, other: _Box) -> bool:

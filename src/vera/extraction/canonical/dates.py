@@ -5,6 +5,7 @@ The result is a day, a month or a year (ISO 8601), or `FIRST/LAST` for the time 
 """
 
 from collections import deque
+from collections.abc import Iterator
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -108,18 +109,26 @@ def _linked_data(tree: "LexborHTMLParser") -> tuple[str, str]:
             value = msgspec.json.decode(text.encode("utf-8", "replace"))
         except DECODE_ERRORS:
             continue
-        waiting: deque[object] = deque((value,))
-        for _ in range(_MAX_VALUES):
-            if not waiting or published:
-                break
-            one = waiting.popleft()
-            if isinstance(one, list):
-                waiting.extend(one)
-            elif isinstance(one, dict):
-                published = _said(one, "datePublished") or _said(one, "dateCreated")
-                modified = modified or _said(one, "dateModified")
-                waiting.extend(inner for inner in one.values() if isinstance(inner, dict | list))
+        for thing in _things(value):
+            published = _said(thing, "datePublished") or _said(thing, "dateCreated")
+            modified = modified or _said(thing, "dateModified")
+            if published:
+                return published, modified
     return published, modified
+
+
+def _things(value: object) -> Iterator[dict[str, object]]:
+    """The objects in a JSON value, the outermost first; _MAX_VALUES values are looked at."""
+    waiting = deque((value,))
+    for _ in range(_MAX_VALUES):
+        if not waiting:
+            break
+        one = waiting.popleft()
+        if isinstance(one, list):
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            yield one
+            waiting.extend(inner for inner in one.values() if isinstance(inner, dict | list))
 
 
 def _said(thing: dict[str, object], name: str) -> str:

@@ -5,7 +5,7 @@ of a table too, is marked, as are hidden rows, letters of a point or two, and th
 behind them. Raised numbers are written in raised digits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
@@ -246,14 +246,18 @@ class _Story:
             if self._run.raised:
                 text = raised_number(text)
             table = (*self._row_looks, *self._cell_looks)
-            if (
-                self._run.tiny
-                or any(each.hidden for each in table)
-                or colours.alike(self._run.colour, self._ground())
-            ):
+            if self._is_hidden(table):
                 text = marked(text, HIDDEN)
             struck = self._run.struck or self._away or any(each.away for each in table)
             self._write(marked(text, STRUCK) if struck else text)
+
+    def _is_hidden(self, table: Iterable[_Cell]) -> bool:
+        """Whether the run cannot be seen in these rows and cells of tables."""
+        return (
+            self._run.tiny
+            or any(each.hidden for each in table)
+            or colours.alike(self._run.colour, self._ground())
+        )
 
     def end(self, tag: str) -> None:
         if self._skipped:

@@ -55,6 +55,8 @@ _MAX_VALUE = 400
 _GENERATED = re.compile(r"::?(before|after)$", re.IGNORECASE)
 _CONTENT = re.compile(r"(?:^|[;{\s])content\s*:\s*(?:\"([^\"\\]{1,300})\"|'([^'\\]{1,300})')", re.IGNORECASE)
 _FAR = re.compile(r"-(?:[0-9]{3,9}(?:\.[0-9]{0,9})?(?:px|pt|r?em|v[wh]|%)|[5-9][0-9](?:\.[0-9]{0,9})?r?em)")
+_HIDING = (("opacity", _FAINT), ("font-size", _TINY), ("text-indent", _FAR))
+"""Properties, each with the values by which text is not seen."""
 _CLIPPED = re.compile(
     r"rect\(\s*(?:[01](?:px)?[\s,]{1,4}){3}[01](?:px)?\s*\)|inset\(\s*(?:50|100)%|(?:circle|polygon)\(\s*0"
 )
@@ -131,18 +133,17 @@ class Styles:
 
 
 def _is_unseen(declared: _Declared) -> bool:
-    if declared.get("display") == "none":
+    if declared.get("display") == "none" or declared.get("content-visibility") == "hidden":
         return True
-    if "opacity" in declared and _FAINT.fullmatch(declared["opacity"]):
+    if any(name in declared and hiding.fullmatch(declared[name]) for name, hiding in _HIDING):
         return True
-    if "font-size" in declared and _TINY.fullmatch(declared["font-size"]):
+    if _has_no_room(declared) or _MOVED_AWAY.search(declared.get("transform", "")):
         return True
-    if declared.get("content-visibility") == "hidden" or _has_no_room(declared):
-        return True
-    if _FAR.fullmatch(declared.get("text-indent", "")) or _MOVED_AWAY.search(declared.get("transform", "")):
-        return True
-    if _CLIPPED.search(declared.get("clip-path", "")):
-        return True
+    return _CLIPPED.search(declared.get("clip-path", "")) is not None or _is_put_away(declared)
+
+
+def _is_put_away(declared: _Declared) -> bool:
+    """Whether it has its own place, and that is off the screen or cut off."""
     if declared.get("position") not in ("absolute", "fixed"):
         return False
     sides = ("left", "top", "right", "bottom", "margin-left")

@@ -48,10 +48,10 @@ def _laid_out(body: bytes) -> Iterator[bytes]:
     previous = b""
     for match in _TOKEN.finditer(body):
         token = match[0]
-        if token in (b"]", b"}"):
-            depth = max(depth - 1, 0)
+        closes = token in (b"]", b"}")
+        depth = max(depth - closes, 0)
         shares = previous == b"," and token[:1] not in b'"{[' and width + len(token) < _WIDTH
-        if (previous in (b"[", b"{", b",") and not shares) or (previous and token in (b"]", b"}")):
+        if (previous in (b"[", b"{", b",") and not shares) or (previous and closes):
             indent = b"  " * min(depth, _DEEPEST)
             yield b"\n" + indent
             width = len(indent)
@@ -60,6 +60,5 @@ def _laid_out(body: bytes) -> Iterator[bytes]:
             width += 1
         yield token
         width += len(token)
-        if token in (b"[", b"{"):
-            depth += 1
+        depth += token in (b"[", b"{")
         previous = token

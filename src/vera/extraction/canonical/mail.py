@@ -1,7 +1,7 @@
 """Mail: the header fields that a reader sees, the text of the message, and the names of what is attached."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from vera.extraction.canonical import html
 from vera.extraction.canonical.mime import Part, decoded_words, head, leaves
@@ -80,11 +80,15 @@ def _text(parts: Iterable[Part]) -> tuple[bytes, list[str]]:
     made = [part.text() for part in plain]
     pages = [html.with_markers(part.text()[0]) for part in parts if part.media_type == "text/html"]
     if any(text.strip() for text, _ in made):
-        own = [unmarked(text.decode("utf-8", "replace")) for text, _ in made]
-        if pages:
-            own = [_held_against(text, b"\n".join(pages)) for text in own]
+        own = _plain([text for text, _ in made], pages)
         return "\n".join(own).encode(), sorted({program for _, program in made})
     return b"\n".join(pages), [html.program()] if pages else []
+
+
+def _plain(texts: Iterable[bytes], pages: Sequence[bytes]) -> list[str]:
+    """The texts of the plain form, held against the HTML form where that was sent as well."""
+    own = [unmarked(text.decode("utf-8", "replace")) for text in texts]
+    return [_held_against(text, b"\n".join(pages)) for text in own] if pages else own
 
 
 def _held_against(text: str, page: bytes) -> str:

@@ -82,18 +82,10 @@ class _Styles:
             self._open = attributes.get(f"{_STYLE}name", "")
             self._bases[self._open] = attributes.get(f"{_STYLE}parent-style-name", "")
         elif tag == f"{_STYLE}text-properties" and self._open:
-            own = self._own.setdefault(self._open, {})
-            if (line := attributes.get(f"{_STYLE}text-line-through-style")) is not None:
-                own["strike"] = line != "none"
-            if (shown := attributes.get(f"{_TEXT}display")) is not None:
-                own["hide"] = shown == "none"
-            if (colour := attributes.get(f"{_FO}color")) is not None:
-                own["white"] = _WHITE.fullmatch(colour) is not None
-            if (ground := attributes.get(f"{_FO}background-color")) is not None:
-                own["ground"] = ground != "transparent" and not _WHITE.fullmatch(ground)
+            self._own.setdefault(self._open, {}).update(_said_of_text(attributes))
         elif tag == f"{_STYLE}paragraph-properties" and self._open:
             ground = attributes.get(f"{_FO}background-color", "transparent")
-            if ground != "transparent" and not _WHITE.fullmatch(ground):
+            if _is_coloured(ground):
                 self._own.setdefault(self._open, {})["ground"] = True
 
     def end(self, tag: str) -> None:
@@ -110,6 +102,24 @@ class _Styles:
                 return self._own[style][what]
             style = self._bases.get(style, "")
         return None
+
+
+def _said_of_text(attributes: Mapping[str, str]) -> dict[str, bool]:
+    """What the properties of text say of its look; what they leave open is not in it."""
+    own: dict[str, bool] = {}
+    if (line := attributes.get(f"{_STYLE}text-line-through-style")) is not None:
+        own["strike"] = line != "none"
+    if (shown := attributes.get(f"{_TEXT}display")) is not None:
+        own["hide"] = shown == "none"
+    if (colour := attributes.get(f"{_FO}color")) is not None:
+        own["white"] = _WHITE.fullmatch(colour) is not None
+    if (ground := attributes.get(f"{_FO}background-color")) is not None:
+        own["ground"] = _is_coloured(ground)
+    return own
+
+
+def _is_coloured(ground: str) -> bool:
+    return ground != "transparent" and not _WHITE.fullmatch(ground)
 
 
 class _Look(NamedTuple):

@@ -195,15 +195,18 @@ class _Slide:
         elif tag == f"{_A}fld":
             self._number = False
         elif tag == f"{_A}p":
-            said = [line for line in "".join(self._paragraph).split("\n") if line.strip()]
-            (self.lines if self._cell is None else self._cell).extend(said)
-            self._paragraph = []
+            self._end_paragraph()
         elif tag == f"{_A}tc":
             self._row.append(self._cell or [])
             self._cell = None
         elif tag == f"{_A}tr":
             self.lines += table_row(self._row)
             self._row = []
+
+    def _end_paragraph(self) -> None:
+        said = [line for line in "".join(self._paragraph).split("\n") if line.strip()]
+        (self.lines if self._cell is None else self._cell).extend(said)
+        self._paragraph = []
 
 
 def _number(attributes: Mapping[str, str], name: str, otherwise: int) -> int:

@@ -47,7 +47,7 @@ def content_kind(data: bytes, name: str) -> str:
     """
     if not data:
         raise Unreadable("it is empty")
-    if data.startswith(b"%PDF-") or (name.lower().endswith(".pdf") and b"%PDF-" in data[:1024]):
+    if _is_pdf(data, name):
         return "pdf"
     if data.startswith(_RTF):
         return "rtf"
@@ -55,6 +55,19 @@ def content_kind(data: bytes, name: str) -> str:
         return "picture"
     if data.startswith(_ZIP):
         return _package_kind(data)
+    _refuse_other(data)
+    sample = data[:_SAMPLE]
+    if not data.startswith(_UNICODE_MARKS) and is_binary(sample):
+        raise Unreadable("binary data, no text")
+    return "page" if _PAGE.match(sample) else "text"
+
+
+def _is_pdf(data: bytes, name: str) -> bool:
+    return data.startswith(b"%PDF-") or (name.lower().endswith(".pdf") and b"%PDF-" in data[:1024])
+
+
+def _refuse_other(data: bytes) -> None:
+    """Raises Unreadable for the known formats that are not read."""
     if data.startswith(_OLE):
         if _ENCRYPTED_PACKAGE in data:
             raise Unreadable("an encrypted Office document: save it without a password")
@@ -62,10 +75,6 @@ def content_kind(data: bytes, name: str) -> str:
     for magic, what in _OTHER:
         if data.startswith(magic):
             raise Unreadable(what)
-    sample = data[:_SAMPLE]
-    if not data.startswith(_UNICODE_MARKS) and is_binary(sample):
-        raise Unreadable("binary data, no text")
-    return "page" if _PAGE.match(sample) else "text"
 
 
 def is_binary(sample: bytes) -> bool:

@@ -236,12 +236,8 @@ class _Rows:
             self._hidden_row = flat or attributes.get("hidden", "1" if self._rows_hidden else "0") in _TRUE
         elif tag == f"{_S}sheetFormatPr":
             self._rows_hidden = attributes.get("zeroHeight", "0") in _TRUE
-        elif tag == f"{_S}col" and (
-            attributes.get("hidden", "0") in _TRUE or _NOTHING.fullmatch(attributes.get("width", ""))
-        ):
-            first, last = _index(attributes.get("min", "")), _index(attributes.get("max", ""))
-            if first and last and len(self._hidden_columns) < _MAX_HIDDEN_COLUMNS:
-                self._hidden_columns.append((first, last))
+        elif tag == f"{_S}col":
+            self._look_at_columns(attributes)
         elif tag == f"{_S}c":
             column = _column(attributes.get("r", "")) or self._column + 1
             self._cells += [""] * min(max(column - self._column - 1, 0), _WIDEST_GAP)
@@ -250,6 +246,13 @@ class _Rows:
             self._value = []
         elif tag in (f"{_S}v", f"{_S}t"):
             self._in_value = True
+
+    def _look_at_columns(self, attributes: Mapping[str, str]) -> None:
+        """Remember columns that are hidden, or of no width."""
+        if attributes.get("hidden", "0") in _TRUE or _NOTHING.fullmatch(attributes.get("width", "")):
+            first, last = _index(attributes.get("min", "")), _index(attributes.get("max", ""))
+            if first and last and len(self._hidden_columns) < _MAX_HIDDEN_COLUMNS:
+                self._hidden_columns.append((first, last))
 
     def data(self, text: str) -> None:
         if self._in_value:

@@ -8,6 +8,7 @@ that.
 """
 
 import re
+from collections.abc import Sequence
 
 MARK = "!/"
 MAX_NAME_LENGTH = 1000
@@ -63,8 +64,12 @@ def inner_name(name: str) -> tuple[str, str]:
         return "", "its name leads out of the archive"
     if not parts:
         return "", "it has no name"
-    if len(name) > MAX_NAME_LENGTH or len(parts) > _DEEPEST:
-        return "", "its name is too long"
-    if any(len(part.encode()) > _MAX_PART_LENGTH for part in parts):
+    if _is_too_long(name, parts):
         return "", "its name is too long"
     return "/".join(parts), ""
+
+
+def _is_too_long(name: str, parts: Sequence[str]) -> bool:
+    if len(name) > MAX_NAME_LENGTH or len(parts) > _DEEPEST:
+        return True
+    return any(len(part.encode()) > _MAX_PART_LENGTH for part in parts)

@@ -48,28 +48,31 @@ class Walk:
         self, kind: str, file: BinaryIO | Stream | bytes, place: Place, name: str, start: Place
     ) -> Iterator[Member]:
         """The members of one container; `place` and `name` are its own, `start` is seen from it."""
-        first = start[0] if start else None
+        first = start[0].number if start else 1
         match kind:
             case "eml":
                 data = file if isinstance(file, bytes) else self._stream(file).whole()
                 yield from self._mail(data, place, name, start)
             case "mbox":
-                stream = file if isinstance(file, Stream) else self._stream(file)
-                for step, mail in mbox.mails(stream, first):
-                    inner, rest = f"{name}{MARK if name else ''}m{step.number:06}.eml", _rest(start, step)
-                    if mail is None:
-                        yield self._without((*place, step), inner, f"larger than {MEMBER_BYTES >> 20} MB")
-                    else:
-                        yield from self._mail(mail, (*place, step), inner, rest)
+                yield from self._mailbox(self._stream(file), place, name, start)
             case "zip":
                 archive = Zip(_seekable(file), self._meter)
-                for step, content, reason in archive.entries(first.number if first else 1):
+                for step, content, reason in archive.entries(first):
                     yield from self._entry(step, content, reason, place, name, start)
             case _:
                 stream = tar.opened(kind, self._stream(file), self._meter)
                 for step, content, reason in tar.entries(kind, stream):
-                    if first is None or step.number >= first.number:
+                    if step.number >= first:
                         yield from self._entry(step, content, reason, place, name, start)
+
+    def _mailbox(self, file: Stream, place: Place, name: str, start: Place) -> Iterator[Member]:
+        """The mails of a mailbox, each with what is attached to it."""
+        for step, mail in mbox.mails(file, start[0] if start else None):
+            inner = f"{name}{MARK if name else ''}m{step.number:06}.eml"
+            if mail is None:
+                yield self._without((*place, step), inner, f"larger than {MEMBER_BYTES >> 20} MB")
+            else:
+                yield from self._mail(mail, (*place, step), inner, _rest(start, step))
 
     def _entry(
         self, step: Step, content: Stream | None, reason: str, outer: Place, name: str, start: Place

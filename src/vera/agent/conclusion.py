@@ -88,8 +88,8 @@ def conclude(
     lane = session.state.lane(LANE)
     session.emit(events.Status(step=lane.step, status=status, reason=reason), lane=LANE)
     result = result_of(session.state, session.store, code)
-    task = session.load(session.state.task.task) if session.state.task else ""
-    replace_file(session.root / ANSWER, markdown(task, result.report).encode("utf-8", "replace"))
+    page = markdown(session.task_text(), result.report)
+    replace_file(session.root / ANSWER, page.encode("utf-8", "replace"))
     if chosen := _chosen(session.state):
         replace_file(session.root / "attestation.json", session.store.get(chosen.envelope.sha256))
     session.finish(
@@ -134,19 +134,27 @@ def _verdict(state: RunState, interrupted: bool, spent: str = "") -> tuple[str, 
     if (executed := state.execution) is not None and executed.answer_seq == answer_seq(lane):
         return _executed(executed, lane, interrupted, spent)
     if decision is not None:
-        word = headline(decision.result, decision.reason, state.rounds[decision.round].started.rule)
-        why = messages.reason(word, decision)
-        if decision.answer_seq == (state.extracts.seq if state.extracts else 0):
-            cause, code = _unwritten(state, spent) or _unanswered(lane, spent)
-            why = f"{why}; extracts, because {cause}"
-            return word, why, EXIT_CODES[word] if word in HOLDS else code
-        why = "; ".join(filter(None, [why, still_open(state)]))
-        return _ended(word, why, lane, interrupted, spent)
+        return _decided(state, decision, interrupted, spent)
     if lane.answer is not None and spent:
         return "UNRESOLVED", f"{spent}, and the answer was not verified before", 6
     if lane.answer is not None:
         return "UNRESOLVED", "stopped before the answer was verified", 130
     return "UNRESOLVED", *(_unwritten(state, spent) or _unanswered(lane, spent))
+
+
+def _decided(
+    state: RunState, decision: events.Verifier, interrupted: bool, spent: str
+) -> tuple[str, str, int]:
+    """The same of a decision on the chosen answer; of extracts also why there is nothing better."""
+    lane = state.lane(LANE)
+    word = headline(decision.result, decision.reason, state.rounds[decision.round].started.rule)
+    why = messages.reason(word, decision)
+    if decision.answer_seq == (state.extracts.seq if state.extracts else 0):
+        cause, code = _unwritten(state, spent) or _unanswered(lane, spent)
+        why = f"{why}; extracts, because {cause}"
+        return word, why, EXIT_CODES[word] if word in HOLDS else code
+    why = "; ".join(filter(None, [why, still_open(state)]))
+    return _ended(word, why, lane, interrupted, spent)
 
 
 def still_open(state: RunState) -> str:
@@ -164,29 +172,30 @@ def _unwritten(state: RunState, spent: str) -> tuple[str, int] | None:
         return f"{spent}; {state.mode.reason}", 6
     if state.written is not None:
         return f"what the model wrote is not proved as strongly; {state.mode.reason}", 3
-    lanes = [lane for name, lane in state.lanes.items() if name.startswith(GUIDED) and lane.ended]
-    ended = lanes[-1].ended if lanes else None
-    detail = ended.detail.rstrip(".") if ended else "there were no lines to write from"
-    return f"{detail}; {state.mode.reason}", 5 if ended and ended.reason == LOST else 3
+    ends = [lane.ended for name, lane in state.lanes.items() if name.startswith(GUIDED) and lane.ended]
+    if not ends:
+        return f"there were no lines to write from; {state.mode.reason}", 3
+    return f"{ends[-1].detail.rstrip('.')}; {state.mode.reason}", 5 if ends[-1].reason == LOST else 3
 
 
 def _unanswered(lane: LaneState, spent: str) -> tuple[str, int]:
     """Why a lane came to no answer, and the exit code of that."""
     ended = lane.ended
-    match ended.reason if ended else "":
+    if ended is None:
+        return "no answer was reached: unknown", 3
+    match ended.reason:
         case "interrupted":
             return "interrupted before an answer was reached", 130
         case "tokens" | "cost" | "time":
             return f"{spent} and no answer was reached", 6
         case "steps":
-            return f"{ended.detail if ended else ''} and no answer was reached", 6
+            return f"{ended.detail} and no answer was reached", 6
         case "conclusion_ready":
-            return (ended.detail if ended else "").partition(". ")[0], 3
+            return ended.detail.partition(". ")[0], 3
         case "answered":
             return "the model's answer cites no line that it read", 6 if spent else 3
         case reason:
-            detail = (ended.detail if ended else "unknown").rstrip(".")
-            return f"no answer was reached: {detail}", 5 if reason == LOST else 3
+            return f"no answer was reached: {ended.detail.rstrip('.')}", 5 if reason == LOST else 3
 
 
 def _ended(

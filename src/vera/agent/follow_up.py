@@ -79,15 +79,8 @@ def open_parent(
     its captures carries over, and the new session says so. Raises SetupError (exit code 2) when there is no
     finished session, and when it is refused; OSError when it cannot be read.
     """
-    try:
-        _insist_on_size(root)
-        report = replay(root, signers or known_signers())
-    except NoSession as error:
-        raise SetupError(str(error), 2) from None
-    worst = [level for level in report.levels if level.verdict not in _CURRENT]
-    if worst and (worst[0].verdict == "BROKEN" or not trust_session):
-        raise SetupError(_refused(root, worst[0]), 2)
-    is_sealed = not any(level.verdict == "UNSEALED" for level in worst)
+    doubts = _accepted_doubts(root, signers, trust_session=trust_session)
+    is_sealed = not any(level.verdict == "UNSEALED" for level in doubts)
     try:
         seal = read_regular(root, SEAL, MAX_SEAL_BYTES) if is_sealed and (root / SEAL).exists() else None
         log_sha256 = hashlib.sha256(read_regular(root, TRACE, MAX_LOG_BYTES)).hexdigest()
@@ -103,7 +96,7 @@ def open_parent(
         log_sha256=log_sha256,
         seal=seal,
         name=_name_of(root, base),
-        found=log.accepted or (worst[0].verdict if worst else AGREES),
+        found=log.accepted or (doubts[0].verdict if doubts else AGREES),
         captures=captures,
         left_out=left_out,
     )
@@ -145,6 +138,22 @@ def in_words(parent: Parent) -> str:
     more = f"; {parent.left_out} could not be confirmed, or are too many" if parent.left_out else ""
     accepted = "" if parent.found == AGREES else f" (accepted although its replay found {parent.found})"
     return f"goes on from {parent.name}{accepted}; sources that carry over: {len(parent.captures)}{more}"
+
+
+def _accepted_doubts(root: Path, signers: Signers | None, *, trust_session: bool) -> list[Level]:
+    """The levels of a session's replay that do not hold, in order, accepted by `trust_session`.
+
+    Raises SetupError where there is no session, and where it is refused.
+    """
+    try:
+        _insist_on_size(root)
+        report = replay(root, signers or known_signers())
+    except NoSession as error:
+        raise SetupError(str(error), 2) from None
+    doubts = [level for level in report.levels if level.verdict not in _CURRENT]
+    if doubts and (doubts[0].verdict == "BROKEN" or not trust_session):
+        raise SetupError(_refused(root, doubts[0]), 2)
+    return doubts
 
 
 def _insist_on_size(root: Path) -> None:

@@ -136,21 +136,31 @@ class Guided:
         ending = state.lane(state.acting).history.ending
         if self._auto and isinstance(ending, events.PolicyParseError):
             self._take_over(ending)
-        if state.mode is not None and state.mode.mode in ROOMS:
+        if self._mode:
             await self._gathering.run(context.prompts)
             if self._stopped not in ("", OUT_OF_TIME):
                 return None
         extracted = await self._extracts.answer(context, signer)
-        if extracted is None or self._was_stopped() or state.mode is None or state.mode.mode not in ROOMS:
+        if extracted is None or self._was_stopped() or not self._mode:
             return extracted
-        self._work = asyncio.ensure_future(self._verified(context, signer, state.mode.mode))
+        return await self._written(context, signer, self._mode) or extracted
+
+    @property
+    def _mode(self) -> str:
+        """The mode of now where the model writes from the lines, '' for another."""
+        mode = self._session.state.mode
+        return mode.mode if mode is not None and mode.mode in ROOMS else ""
+
+    async def _written(self, context: VerifierContext, signer: Signer, mode: str) -> events.Verifier | None:
+        """The decision on what the model wrote; None where that is nothing, or the writing was stopped."""
+        self._work = asyncio.ensure_future(self._verified(context, signer, mode))
         try:
-            return await self._work or extracted
+            return await self._work
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if not self._was_stopped() or (task is not None and task.cancelling() > 0):
                 raise
-            return extracted
+            return None
         finally:
             self._work = None
 

@@ -66,10 +66,7 @@ class Hub:
                 5,
             )
         self.endpoint = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/") or HUGGING_FACE
-        try:
-            host = host_of(self.endpoint) if re.fullmatch(r"https?://[^\s@?#]+", self.endpoint) else ""
-        except ValueError:
-            host = ""
+        host = _host_of_hub(self.endpoint)
         if not host:
             raise SetupError("HF_ENDPOINT is no address of a hub. An example: HF_ENDPOINT=" + HUGGING_FACE, 2)
         os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")  # read when the library is imported
@@ -233,6 +230,14 @@ class Hub:
             "command again. For a mirror: HF_ENDPOINT=ADDRESS",
             5,
         )
+
+
+def _host_of_hub(endpoint: str) -> str:
+    """The host of a plain web address, '' for anything else."""
+    try:
+        return host_of(endpoint) if re.fullmatch(r"https?://[^\s@?#]+", endpoint) else ""
+    except ValueError:
+        return ""
 
 
 def _client_errors() -> tuple[type[Exception], ...]:

@@ -319,16 +319,23 @@ def _captures(records: Iterable[events.Record]) -> Iterator[events.Evidence]:
     for record in records:
         if (
             isinstance(record, events.Evidence)
-            and record.tool in _TOOLS
-            and record.carried is None
-            and record.tier == "captured"
-            and not record.lead
-            and record.lines
-            and not record.low_signal
-            and 200 <= (record.http_status or 200) < 300
+            and _is_own_capture(record)
+            and _has_content(record)
             and (record.receipt is not None or not is_web(record))
         ):
             yield record
+
+
+def _is_own_capture(evidence: events.Evidence) -> bool:
+    """Whether the host took it itself in this session."""
+    taken = evidence.tool in _TOOLS and evidence.carried is None
+    return taken and evidence.tier == "captured" and not evidence.lead
+
+
+def _has_content(evidence: events.Evidence) -> bool:
+    """Whether it holds the text that was asked for, and no error page."""
+    is_answer = 200 <= (evidence.http_status or 200) < 300
+    return bool(evidence.lines) and not evidence.low_signal and is_answer
 
 
 def _id_of(evidence: events.Evidence) -> Digest:

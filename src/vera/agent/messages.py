@@ -3,6 +3,7 @@
 import re
 
 from vera import events
+from vera.attestation.report import counted
 from vera.headline import Headline
 from vera.report.view.verdicts import WHY
 
@@ -36,7 +37,7 @@ def _unproved(decision: events.Verifier) -> str:
     count = decision.claims + decision.unchecked
     parts = [f"{why} ({decision.supported} of {count} claims supported)" if decision.supported else why]
     if decision.hard:
-        parts.append(f"{decision.hard} hard finding{'s' if decision.hard > 1 else ''}")
+        parts.append(counted(decision.hard, "hard finding"))
     if decision.score is not None and decision.reason == "SCORE":
         parts.append(f"score {points(decision.score)} of 4")
     caps = (_KEY.sub(r"claim \1", cap).removesuffix(".") for cap in decision.caps)

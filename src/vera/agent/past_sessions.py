@@ -74,7 +74,7 @@ def open_earlier(base: Path, relative: str, trust: Collection[str]) -> Earlier:
 def _folder(base: Path, relative: str) -> Path:
     """Raises Unusable unless only folders lead there, and its log and its seal are files of bounded size."""
     parts = relative.split("/")
-    if not relative or any(part in ("", ".", "..") or "\0" in part for part in parts):
+    if any(part in ("", ".", "..") or "\0" in part for part in parts):
         raise Unusable("Its path leads out of the base folder.")
     root = base
     try:
@@ -82,12 +82,17 @@ def _folder(base: Path, relative: str) -> Path:
             root = root / part
             if not stat.S_ISDIR(root.lstat().st_mode):
                 raise Unusable(f"{root} is a link or no folder, so it was not opened.")
-        for name, most in ((TRACE, MAX_LOG_BYTES), (SEAL, MAX_LOG_BYTES)):
-            status = os.lstat(root / name)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > most:
+        for name in (TRACE, SEAL):
+            if not _is_bounded_file(root / name):
                 raise Unusable(f"Its {name} is a link, no plain file, or too large.")
     except FileNotFoundError as error:
         raise Unusable(f"{error.filename} is not there any more.") from None
     except (OSError, UnicodeEncodeError) as error:
         raise Unusable(f"It cannot be read: {error}.") from None
     return root
+
+
+def _is_bounded_file(path: Path) -> bool:
+    """Whether it is a plain file of bounded size. Raises OSError."""
+    status = os.lstat(path)
+    return stat.S_ISREG(status.st_mode) and status.st_size <= MAX_LOG_BYTES

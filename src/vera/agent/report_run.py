@@ -160,26 +160,29 @@ class ReportRun:
         return max(1, (self._max_steps - done) // left) if self._max_steps else 0
 
     def _came_of(self, number: int, part: Research, best: events.Verifier | None) -> events.SubAnswer:
-        state = self._session.state
-        lane = state.lane(state.acting)
         self._lost = self._lost or part.lost
-        spent = part.spent
         status, why = (
             self._word(number, best) if best is not None else ("UNRESOLVED", "no answer was reached")
         )
-        steps = lane.ended.detail if lane.ended is not None and lane.ended.reason == "steps" else ""
-        ends = [self._lost, spent, steps, STOPPED if self._stopping.reason and not best else ""]
-        cut = next(filter(None, ends), "") if status not in HOLDS else ""
-        if status not in HOLDS:
-            self._spent = self._spent or spent or steps
+        is_open = status not in HOLDS
+        cut = self._cut_short(part, best) if is_open else ""
         return events.SubAnswer(
             number=number,
             status=status,
             reason="; ".join(filter(None, [why, cut])),
             round=best.round if best else 0,
             answer_seq=best.answer_seq if best else 0,
-            unfinished=bool(cut) or (status not in HOLDS and bool(self._stopping.reason)),
+            unfinished=bool(cut) or (is_open and bool(self._stopping.reason)),
         )
+
+    def _cut_short(self, part: Research, best: events.Verifier | None) -> str:
+        """Why a sub-question that stays open ended early, '' where it did not. What it spent counts for the
+        run."""
+        ended = self._session.state.lane(self._session.state.acting).ended
+        steps = ended.detail if ended is not None and ended.reason == "steps" else ""
+        spent = part.spent or steps
+        self._spent = self._spent or spent
+        return self._lost or spent or (STOPPED if self._stopping.reason and not best else "")
 
     def _word(self, number: int, best: events.Verifier) -> tuple[Headline, str]:
         """The word for a sub-question whose answer this decided, and why."""

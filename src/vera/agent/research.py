@@ -196,16 +196,21 @@ class Research:
 
     def _best(self) -> events.Verifier | None:
         state = self._context.session.state
-        decisions = [each.decision for each in state.rounds.values() if each.decision]
-        by_model = self._decided()
-        by_rule = [each for each in decisions if state.extracts and each.answer_seq == state.extracts.seq]
-        best = min(by_model, key=_rank, default=None)
-        if by_rule and (best is None or by_rule[-1].result == "SUPPORTED" or _cites_nothing(state, best)):
-            best = by_rule[-1]
-        written = [each for each in decisions if state.written and each.answer_seq == state.written.seq]
-        if written and (best is None or self._goes_before(written[-1], best)):
-            best = written[-1]
+        best = min(self._decided(), key=_rank, default=None)
+        by_rule = _last_on(state, state.extracts)
+        if by_rule and (best is None or by_rule.result == "SUPPORTED" or _cites_nothing(state, best)):
+            best = by_rule
+        written = _last_on(state, state.written)
+        if written and (best is None or self._goes_before(written, best)):
+            best = written
         return best
+
+
+def _last_on(state: RunState, answer: events.Answer | None) -> events.Verifier | None:
+    """The last decision on an answer, None for none."""
+    decisions = [each.decision for each in state.rounds.values() if each.decision]
+    found = [each for each in decisions if answer and each.answer_seq == answer.seq]
+    return found[-1] if found else None
 
 
 def _is_settled(decision: events.Verifier) -> bool:

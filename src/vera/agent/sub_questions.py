@@ -200,7 +200,7 @@ async def settle(
     session = context.session
     if session.state.sub_questions is not None:
         return
-    task = session.load(session.state.task.task) if session.state.task else ""
+    task = session.task_text()
     made = await _made(context, model, questions, task)
     whole = not made.questions
     shown = [plain(session.load(each))[:MAX_LENGTH] for each in made.questions] or [plain(task)[:MAX_LENGTH]]

@@ -140,7 +140,7 @@ def lane_of(
         name=LANE,
         purpose="thesis",
         system=prompts.render("seeker"),
-        task_message=session.load(session.state.task.task) if session.state.task else "",
+        task_message=session.task_text(),
         max_steps=0,  # the look-up is bounded by its queries, their results, and the budget
         scope="thesis",
         templates=("seeker",),

@@ -54,8 +54,7 @@ async def open_execution(
         theses = SubSession(session, LANE, settings, prepared.signer, budget, _verification(progress))
         options = lane_options(settings, budget.limits, prepared.plugins)
         options = msgspec.structs.replace(options, rules=rules)
-        task = session.load(session.state.task.task) if session.state.task else ""
-        lane = make_lane(session, task, model, place, theses, terms, prompts, options, chooser)
+        lane = make_lane(session, session.task_text(), model, place, theses, terms, prompts, options, chooser)
         context = context_of(session, settings, place, model, verifier, prompts, prepared.plugins.checks)
         yield session, Execution(lane, context, prepared.signer, progress.now, budget, prompts)
 

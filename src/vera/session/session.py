@@ -193,6 +193,10 @@ class Session:
         """The text itself. Raises StoreError when its blob is missing or altered."""
         return load_text(self.store, text)
 
+    def task_text(self) -> str:
+        """The text of the task, '' before it is logged. Raises StoreError as `load` does."""
+        return self.load(self.state.task.task) if self.state.task else ""
+
     def seal(self, sign: Sign | None = None) -> None:
         """Seal the log as it stands now; `sign` signs the seal. Records may still follow."""
         self.log.sync()

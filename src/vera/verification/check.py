@@ -112,7 +112,7 @@ def _spec(
         answer_tokens = min(answer_tokens, info.context_tokens // 4)
         high_tokens = min(high_tokens, int(0.7 * info.context_tokens) - answer_tokens)
     state = context.session.state
-    task = context.session.load(state.task.task) if state.task else ""
+    task = context.session.task_text()
     known = _known(state.evidence.values(), question.source)
     return LaneSpec(
         name=name,

@@ -25,17 +25,7 @@ from vera.report.printable import one_printable_line, printable_json
 def standing_text(journal: Path, found: Standing, as_json: bool) -> str:
     """What stands, register by register; as JSON also what has expired or was retracted."""
     if as_json:
-        return printable_json(
-            {
-                "journal": str(journal),
-                "head": found.keyid,
-                "unsigned": found.unsigned,
-                "entries": _plain(found.entries),
-                "unproved": [{**_plain((each.entry,))[0], "why": each.why} for each in found.unproved],
-                "expired": _plain(found.expired),
-                "retracted": _plain(found.retracted),
-            }
-        )
+        return printable_json(_standing_plain(journal, found))
     theses = {
         entry.thesis_id: entry.text
         for entry in (*found.expired, *found.entries)
@@ -53,6 +43,18 @@ def standing_text(journal: Path, found: Standing, as_json: bool) -> str:
     if found.unsigned:
         lines += ["", f"NOT SIGNED: {behind(found.line, found.unsigned)}"]
     return "\n".join(lines[1:]) or f"{journal} is empty."
+
+
+def _standing_plain(journal: Path, found: Standing) -> dict[str, Any]:
+    return {
+        "journal": str(journal),
+        "head": found.keyid,
+        "unsigned": found.unsigned,
+        "entries": _plain(found.entries),
+        "unproved": [{**_plain((each.entry,))[0], "why": each.why} for each in found.unproved],
+        "expired": _plain(found.expired),
+        "retracted": _plain(found.retracted),
+    }
 
 
 def history_text(journal: Path, entries: Iterable[AnyEntry], as_json: bool) -> str:

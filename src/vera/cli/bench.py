@@ -50,33 +50,42 @@ def judge(
     every paper was passed, 1 when one was not, 5 when the model gave no reply.
     """
     import asyncio
-    from contextlib import AsyncExitStack
 
-    from vera import config
-    from vera.bench.judge import as_text, measure
-    from vera.cli.exit import NOT_READY, USAGE, clean_errors, stop
-
-    async def sat() -> dict[str, Any]:
-        from vera.config.settings import BUILT_IN
-        from vera.runtime.models import open_model
-
-        flags = {"model.base_url": model_base_url, "model.name": model_name, "model.file": model_file}
-        settings = config.load(overrides, flags).settings
-        async with AsyncExitStack() as stack:
-            model = await open_model(settings.model, stack, _to_stderr, lambda _: None)
-            if model.info.kind == BUILT_IN:
-                stop("The built-in model cannot judge. Name a server with --model-base-url.", USAGE)
-            return await measure(model, seed=seed, papers=papers)
+    from vera.bench.judge import as_text
+    from vera.cli.exit import NOT_READY, clean_errors
 
     if entailment_model and (model_base_url or model_name or model_file):
         raise click.UsageError("Name either a model or the file of --entailment-model.")
     with clean_errors():
-        figures = _file_sat(entailment_model, seed, papers) if entailment_model else asyncio.run(sat())
+        if entailment_model:
+            figures = _file_sat(entailment_model, seed, papers)
+        else:
+            flags = {"model.base_url": model_base_url, "model.name": model_name, "model.file": model_file}
+            figures = asyncio.run(_model_sat(overrides, flags, seed, papers))
         click.echo(json.dumps(figures, ensure_ascii=False, indent=2) if as_json else as_text(figures))
         if figures["problem"]:
             raise SystemExit(NOT_READY)
         if not all(paper["passed"] for paper in figures["papers"]):
             raise SystemExit(1)
+
+
+async def _model_sat(
+    overrides: tuple[str, ...], flags: dict[str, Any], seed: int, papers: int
+) -> dict[str, Any]:
+    from contextlib import AsyncExitStack
+
+    from vera import config
+    from vera.bench.judge import measure
+    from vera.cli.exit import USAGE, stop
+    from vera.config.settings import BUILT_IN
+    from vera.runtime.models import open_model
+
+    settings = config.load(overrides, flags).settings
+    async with AsyncExitStack() as stack:
+        model = await open_model(settings.model, stack, _to_stderr, lambda _: None)
+        if model.info.kind == BUILT_IN:
+            stop("The built-in model cannot judge. Name a server with --model-base-url.", USAGE)
+        return await measure(model, seed=seed, papers=papers)
 
 
 def _file_sat(path: Path, seed: int, papers: int) -> dict[str, Any]:

@@ -106,14 +106,13 @@ def check(
     with clean_errors():
         from vera.document_check.run import Options, require_date
 
-        if as_json and form not in (None, "json"):
-            stop(f"--json and --format {form} ask for two formats. Leave one of them out.", USAGE)
+        form = _one_format(form, as_json)
         if allow_unchecked and require:
             stop("--allow-unchecked and --require exclude each other. Leave one of them out.", USAGE)
         if keep and len(documents) > 1:
             stop("--keep is for one document: its folder holds one report. Check each on its own.", USAGE)
-        for name, value in (("--not-before", not_before), ("--not-after", not_after)):
-            require_date(name, value)
+        require_date("--not-before", not_before)
+        require_date("--not-after", not_after)
         options = Options(
             sources=sources,
             keep=keep,
@@ -126,8 +125,17 @@ def check(
             options = _with_settings(options, overrides, connector, fetch=fetch, bibliography=bibliography)
         run = _check_all(documents, options)
         codes = run.codes(strict=strict, require=require or "quoted", allow_unchecked=allow_unchecked)
-        click.echo(_printed(run, codes, form or ("json" if as_json else "text")))
+        click.echo(_printed(run, codes, form))
     raise SystemExit(_worst(codes))
+
+
+def _one_format(form: str | None, as_json: bool) -> str:
+    """The format to print in. Ends the command where two are asked for."""
+    from vera.cli.exit import USAGE, stop
+
+    if as_json and form not in (None, "json"):
+        stop(f"--json and --format {form} ask for two formats. Leave one of them out.", USAGE)
+    return form or ("json" if as_json else "text")
 
 
 def _with_settings(

@@ -3,12 +3,16 @@
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from vera.cli.allow import allow_option
+
+if TYPE_CHECKING:
+    from vera.config import Settings
 
 FLAGS = {"host": "dashboard.host", "port": "dashboard.port", "base_dir": "run.base_dir"}
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -51,16 +55,11 @@ def dashboard(
     from vera.cli.exit import ERROR, USAGE, clean_errors, stop
 
     with clean_errors():
-        from vera import config
         from vera.config.handed import allowed_of
 
         allowed = allowed_of(allow, ())
-        port = options.pop("port")
-        flags = {FLAGS[name]: value for name, value in options.items()}
-        loaded = config.load(overrides, flags if port == 0 else {**flags, FLAGS["port"]: port})
-        for warning in loaded.warnings:
-            click.echo(f"vera: warning: {warning}", err=True)
-        settings = loaded.settings
+        port = options["port"]
+        settings = _settings(overrides, options)
         host = settings.dashboard.host
         if host not in LOOPBACK and not allow_remote:
             stop(_not_here_only(host, settings.dashboard.port), USAGE)
@@ -91,6 +90,19 @@ def dashboard(
                 _browser(address, path.parent) if not no_open and _has_screen() else contextlib.nullcontext()
             ):
                 serve(app, listening)
+
+
+def _settings(overrides: tuple[str, ...], options: Mapping[str, str | int | None]) -> "Settings":
+    """The settings with the options; their warnings are shown. Port 0 is no setting."""
+    from vera import config
+
+    flags = {FLAGS[name]: value for name, value in options.items()}
+    if options["port"] == 0:
+        del flags[FLAGS["port"]]
+    loaded = config.load(overrides, flags)
+    for warning in loaded.warnings:
+        click.echo(f"vera: warning: {warning}", err=True)
+    return loaded.settings
 
 
 def _not_here_only(host: str, port: int) -> str:

@@ -19,6 +19,7 @@ from vera.extras import install_command
 
 if TYPE_CHECKING:
     from vera.config.settings import SandboxSettings, Settings
+    from vera.sandbox.acceptance import Attempt
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,15 +76,20 @@ def _probe(settings: "SandboxSettings", as_json: bool) -> int:
     else:
         width = max(len(attempt.name) for attempt in found.attempts)
         for attempt in found.attempts:
-            colour = "red" if attempt.is_opening else "yellow" if attempt.worked else "green"
-            state = "open, by design" if attempt.worked else "stopped"
-            click.echo(
-                f"{attempt.name:<{width}}  {click.style('OPEN' if attempt.is_opening else state, fg=colour)}"
-            )
+            click.echo(f"{attempt.name:<{width}}  {_state_of(attempt)}")
         click.echo(
             f"{found.backend} ({found.isolation}): {len(found.openings)} of {len(found.attempts)} open."
         )
     return NOT_READY if found.openings else 0
+
+
+def _state_of(attempt: "Attempt") -> str:
+    """What came of an attempt to get out, in its colour."""
+    if attempt.is_opening:
+        return click.style("OPEN", fg="red")
+    if attempt.worked:
+        return click.style("open, by design", fg="yellow")
+    return click.style("stopped", fg="green")
 
 
 async def _look(settings: "Settings") -> list[Finding]:

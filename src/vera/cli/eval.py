@@ -5,11 +5,17 @@ import signal
 import time
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from vera.cli.options import renamed_option
+
+if TYPE_CHECKING:
+    from vera.bench.eval_data import Question
+    from vera.bench.eval_run import Sessions
+    from vera.bench.eval_sessions import Outcome
+    from vera.cli.progress import Progress
 
 T = TypeVar("T")
 
@@ -128,36 +134,23 @@ def _evaluate(
     quiet: bool,
 ) -> None:
     from vera import config
-    from vera.bench.eval_data import MAX_QUESTIONS, DataError, read_questions
     from vera.bench.eval_figures import figures_of, per_question
-    from vera.bench.eval_run import Sessions, collect
+    from vera.bench.eval_run import Sessions
     from vera.bench.eval_tables import as_text
-    from vera.cli.exit import ERROR, INTERRUPTED, USAGE, stop
     from vera.cli.progress import Progress
     from vera.headline import HOLDS, NOT_REQUIRED
     from vera.report.evaluation import FILE as EVALUATION
     from vera.report.evaluation import write_evaluation
     from vera.report.printable import printable, printable_json
 
-    try:
-        questions = read_questions(data, first or MAX_QUESTIONS)
-    except DataError as error:
-        stop(str(error), USAGE)
+    questions = _read(data, first)
     loaded = config.load(overrides)
     folder = work_dir or Path(loaded.settings.run.base_dir) / "work" / f"eval-{data.stem}"
     sessions = Sessions(folder, overrides, dict(config.public(loaded.settings)))
     progress = Progress(quiet=quiet)
     for warning in loaded.warnings:
         progress.say(f"warning: {warning}")
-    try:
-        outcomes = asyncio.run(_until_told(collect(questions, sessions, slots, progress.now)))
-    except DataError as error:
-        progress.done()
-        stop(f"{error} What was done is kept: the same command goes on.", ERROR)
-    except (asyncio.CancelledError, KeyboardInterrupt):
-        progress.done()
-        stop("stopped. What was done is kept: the same command goes on.", INTERRUPTED)
-    progress.done()
+    outcomes = _collected(questions, sessions, slots, progress)
     figures = figures_of(outcomes, seed, {"VERIFIED"} if only_verified else HOLDS)
     each, model = per_question(outcomes), loaded.settings.model
     try:
@@ -169,8 +162,43 @@ def _evaluate(
     else:
         click.echo(printable(as_text(figures)))
         progress.say(f"Sessions: {folder}")
-    if only_verified and any(one.answerable and one.status != "VERIFIED" for one in outcomes):
+    if only_verified and any(map(_is_unproved, outcomes)):
         raise SystemExit(NOT_REQUIRED)
+
+
+def _read(data: Path, first: int | None) -> "list[Question]":
+    from vera.bench.eval_data import MAX_QUESTIONS, DataError, read_questions
+    from vera.cli.exit import USAGE, stop
+
+    try:
+        return read_questions(data, first or MAX_QUESTIONS)
+    except DataError as error:
+        stop(str(error), USAGE)
+
+
+def _collected(
+    questions: "list[Question]", sessions: "Sessions", slots: int, progress: "Progress"
+) -> "list[Outcome]":
+    """What came of each question. Ends the command where the runs were stopped."""
+    from vera.bench.eval_data import DataError
+    from vera.bench.eval_run import collect
+    from vera.cli.exit import ERROR, INTERRUPTED, stop
+
+    try:
+        outcomes = asyncio.run(_until_told(collect(questions, sessions, slots, progress.now)))
+    except DataError as error:
+        progress.done()
+        stop(f"{error} What was done is kept: the same command goes on.", ERROR)
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        progress.done()
+        stop("stopped. What was done is kept: the same command goes on.", INTERRUPTED)
+    progress.done()
+    return outcomes
+
+
+def _is_unproved(outcome: "Outcome") -> bool:
+    """Whether a question that has an answer got none that is VERIFIED."""
+    return outcome.answerable and outcome.status != "VERIFIED"
 
 
 async def _until_told(work: Coroutine[None, None, T]) -> T:

@@ -4,11 +4,15 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from vera.cli.registry import COMMANDS
+
+if TYPE_CHECKING:
+    from vera.session.seal import Integrity
 
 ERROR = 1
 USAGE = 2
@@ -30,6 +34,19 @@ def stop(sentence: str, code: int) -> NoReturn:
 
     click.echo(f"vera: {printable(as_typed(sentence))}", err=True)
     raise SystemExit(code)
+
+
+def whole_log(session: Path) -> "Integrity":
+    """What a check of a session's log found. Ends the command where there is none, or it was altered."""
+    from vera.session import check
+
+    try:
+        integrity = check(session)
+    except FileNotFoundError:
+        stop(f"there is no session in {session} (no trace.jsonl).", ERROR)
+    if integrity.verdict == "BROKEN":
+        stop(integrity.sentence, ERROR)
+    return integrity
 
 
 def in_words(error: Exception) -> str:

@@ -64,10 +64,7 @@ def export(
     if [bundle is not None, trajectory, otlp is not None].count(True) + len(chosen) != 1:
         names = ", ".join(f"--{name}" for name in ("bundle", *FORMATS))
         raise click.UsageError(f"Say what to export, one at a time: {names} FILE, --trajectory, --otlp URL.")
-    if output is not None and not trajectory:
-        raise click.UsageError("--output goes with --trajectory.")
-    if with_content and otlp is None:
-        raise click.UsageError("--with-content goes with --otlp.")
+    _insist_on_match(output, trajectory, otlp, with_content)
     with clean_errors():
         if bundle is not None:
             _bundle(session, bundle)
@@ -81,6 +78,14 @@ def export(
             from vera.cli.export_otlp import send
 
             send(session, otlp, with_content)
+
+
+def _insist_on_match(output: Path | None, trajectory: bool, otlp: str | None, with_content: bool) -> None:
+    """Raises UsageError for an option of another export."""
+    if output is not None and not trajectory:
+        raise click.UsageError("--output goes with --trajectory.")
+    if with_content and otlp is None:
+        raise click.UsageError("--with-content goes with --otlp.")
 
 
 def _bundle(session: Path, bundle: Path) -> None:

@@ -77,12 +77,9 @@ def _found(
     sessions: "Sessions", before: float | None, size: int | None, *, keep_verified: bool
 ) -> "list[SessionFolder]":
     """The sessions that go, the oldest first."""
-    from vera.attestation.known_outcomes import outcomes_of
-    from vera.attestation.outcome import UNCHECKED, UNTRUSTED
     from vera.attestation.reviews import FILE
     from vera.dashboard.removal import held_in
     from vera.dashboard.run_status import is_worked_on
-    from vera.headline import HOLDS
 
     stamps = sorted(sessions.stamps().items(), key=lambda each: each[1][1])
     found = [
@@ -94,8 +91,15 @@ def _found(
     if size is not None:
         found = [each for each in found if held_in(each).size > size]
     found = [each for each in found if not is_worked_on(each.path, each.log)]
-    if not keep_verified:
-        return found
+    return _without_verified(found) if keep_verified else found
+
+
+def _without_verified(found: "list[SessionFolder]") -> "list[SessionFolder]":
+    """Leaves out each session whose answer holds, or may hold."""
+    from vera.attestation.known_outcomes import outcomes_of
+    from vera.attestation.outcome import UNCHECKED, UNTRUSTED
+    from vera.headline import HOLDS
+
     kept = {*HOLDS, UNCHECKED, UNTRUSTED}
     outcomes = outcomes_of(each.path for each in found if each.log.is_file())
     return [each for each in found if each.path not in outcomes or outcomes[each.path].word not in kept]

@@ -54,19 +54,19 @@ def _lines(found: "tuple[Installed, ...]", enabled: frozenset[str]) -> "Iterator
     if not found:
         yield "No plugins are installed. How to write one: docs/how-to/write-a-plugin.md"
         return
-    rows = [_row(each, enabled) for each in found]
-    cells = [
-        (
-            row["group"],
-            row["name"],
-            f"{row['distribution']} {row['version']}",
-            "enabled" if row["enabled"] else "not enabled",
-            row["sha256"][:16],
-        )
-        for row in rows
-    ]
+    cells = [_cells(_row(each, enabled)) for each in found]
     widths = [max(len(cell[at]) for cell in cells) for at in range(4)]
     for cell in cells:
         yield "  ".join([*(part.ljust(width) for part, width in zip(cell, widths, strict=False)), cell[4]])
     if strangers := sorted(enabled - {each.name for each in found}):
         yield f"Enabled, and not installed: {', '.join(strangers)}. A run with them does not start."
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, str, str, str, str]:
+    return (
+        row["group"],
+        row["name"],
+        f"{row['distribution']} {row['version']}",
+        "enabled" if row["enabled"] else "not enabled",
+        row["sha256"][:16],
+    )

@@ -128,8 +128,6 @@ class Progress:
                 seconds = time.monotonic() - self._began
                 took = f"{counted(record.steps, 'step')}, {seconds:.1f} s"
                 self.say(f"{record.status}: {record.reason} ({took})")
-            case _:
-                pass
 
     def _verification(self, record: events.Record) -> None:
         """What the verifier does; the steps of its lanes are a passing line only."""
@@ -139,8 +137,7 @@ class Progress:
             case events.ToolStarted():
                 self.now(f"{record.lane}, step {record.step}: {record.tool} …")
             case events.Derivation():
-                again = "the same lines" if record.outcome == "same" else record.reason or record.outcome
-                self.say(f"round {record.round}: {record.evidence} run again in a clean sandbox: {again}")
+                self._derivation(record)
             case events.Audit():
                 found = f"{counted(record.hard, 'hard finding')}, {counted(record.soft, 'hint')}"
                 checked = f"checked {counted(record.claims, 'claim')} against the sources"
@@ -155,12 +152,17 @@ class Progress:
             case events.VerifierCheck():
                 self.say(f"round {record.round}: {record.question.question} {record.answer}")
             case events.Verifier():
-                score = f", score {points(record.score)} of 4" if record.score is not None else ""
-                reason = f" ({record.reason})" if record.reason else ""
-                stands = f"{record.supported} of {counted(record.claims, 'claim')} supported"
-                self.say(f"round {record.round}: {record.result}{reason}, {stands}{score}")
-            case _:
-                pass
+                self._decision(record)
+
+    def _derivation(self, record: events.Derivation) -> None:
+        again = "the same lines" if record.outcome == "same" else record.reason or record.outcome
+        self.say(f"round {record.round}: {record.evidence} run again in a clean sandbox: {again}")
+
+    def _decision(self, record: events.Verifier) -> None:
+        score = f", score {points(record.score)} of 4" if record.score is not None else ""
+        reason = f" ({record.reason})" if record.reason else ""
+        stands = f"{record.supported} of {counted(record.claims, 'claim')} supported"
+        self.say(f"round {record.round}: {record.result}{reason}, {stands}{score}")
 
     def _corpus(self, record: events.Corpus) -> None:
         state = f"{record.read} looked at in {record.seconds:.1f} s" if record.read else "index up to date"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vera.attestation.report import Report
 
 _KEYID = re.compile(r"[0-9a-f]{64}")
@@ -105,21 +107,29 @@ def _as_text(report: "Report") -> str:
         f"{level.name} {level.subject:<9}  {level.verdict:<{width}}  {level.sentence}"
         for level in report.levels
     ]
-    confirmed = all(level.verdict == "AGREES" for level in report.levels)
-    for each in report.attested:
-        why = f" ({each.reason})" if each.reason else ""
-        mark = (", chosen" if each.chosen else "") + ("" if confirmed else ", as attested, not confirmed")
-        lines += ["", f"round {each.round}{mark}: {each.result}{why}"]
-        lines += [f"  {each.attestation}", f"  signed {each.signed}"]
-    for level in report.levels:
-        if level.remarks:
-            lines += ["", f"{level.name}:"]
-        for remark in level.remarks:
-            verdict = f"{remark.verdict}  " if remark.verdict else ""
-            lines.append(f"  {verdict}{remark.where}: {remark.sentence}")
+    lines += _attested_lines(report)
+    lines += _remark_lines(report)
     if report.reviews is not None:
         from vera.report.reviews_text import bad_lines
 
         lines += ["", f"reviews (no verdict rests on them): {report.reviews.sentence}"]
         lines += [f"  {line}" for line in bad_lines(report.reviews.bad)]
     return "\n".join(one_printable_line(line) for line in lines)
+
+
+def _attested_lines(report: "Report") -> "Iterator[str]":
+    confirmed = all(level.verdict == "AGREES" for level in report.levels)
+    for each in report.attested:
+        why = f" ({each.reason})" if each.reason else ""
+        mark = (", chosen" if each.chosen else "") + ("" if confirmed else ", as attested, not confirmed")
+        yield from ("", f"round {each.round}{mark}: {each.result}{why}")
+        yield from (f"  {each.attestation}", f"  signed {each.signed}")
+
+
+def _remark_lines(report: "Report") -> "Iterator[str]":
+    for level in report.levels:
+        if level.remarks:
+            yield from ("", f"{level.name}:")
+        for remark in level.remarks:
+            verdict = f"{remark.verdict}  " if remark.verdict else ""
+            yield f"  {verdict}{remark.where}: {remark.sentence}"

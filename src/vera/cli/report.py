@@ -28,25 +28,20 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
     The file has no script and loads nothing: it can be mailed, kept and printed. Exit code 1 when the log was
     altered.
     """
-    from vera.cli.exit import ERROR, clean_errors, stop
+    from vera.cli.exit import clean_errors, whole_log
 
     with clean_errors():
         from vera.dashboard import audit_log
         from vera.dashboard.run_page import look_at
         from vera.report.footnotes import cited_places
         from vera.report.html.document import report_html
-        from vera.session import check, replace_file
+        from vera.session import replace_file
         from vera.store import Store
 
         if as_html and markdown:
             raise click.UsageError("Choose --html or --markdown.")
 
-        try:
-            integrity = check(run)
-        except FileNotFoundError:
-            stop(f"there is no session in {run} (no trace.jsonl).", ERROR)
-        if integrity.verdict == "BROKEN":
-            stop(integrity.sentence, ERROR)
+        integrity = whole_log(run)
         if markdown:
             text = _markdown(run)
         else:

@@ -45,7 +45,7 @@ def review(
     """
     from vera.cli.exit import clean_errors
 
-    if (claim is None) != (label is None) or (note is not None and label is None):
+    if _is_half_said(claim, label, note):
         raise click.UsageError(
             "To review a claim, say which and what: --claim N --agree|--disagree|--unsure."
         )
@@ -59,7 +59,7 @@ def review(
             return
         found = _looked_at(session)
         if claim is not None and label is not None:
-            _write(session, found, claim, label, note or "")
+            _write(session, found, claim, label, note)
             found = _looked_at(session)
         _print(session, found.page, as_json=as_json)
 
@@ -84,6 +84,11 @@ def as_plain(page: "RunPage") -> dict[str, Any]:
     }
 
 
+def _is_half_said(claim: int | None, label: str | None, note: str | None) -> bool:
+    """Whether part of a review is missing: its claim or its label."""
+    return (claim is None) != (label is None) or (note is not None and label is None)
+
+
 def _looked_at(session: Path) -> "LookedAt":
     from vera.attestation.replay import NoSession
     from vera.cli.exit import ERROR, stop
@@ -95,7 +100,7 @@ def _looked_at(session: Path) -> "LookedAt":
         stop(str(error), ERROR)
 
 
-def _write(session: Path, found: "LookedAt", claim: int, label: str, note: str) -> None:
+def _write(session: Path, found: "LookedAt", claim: int, label: str, note: str | None) -> None:
     from vera.cli.exit import ERROR, USAGE, stop
     from vera.dashboard.reviewing import review as write
     from vera.dashboard.runs import RunRefused
@@ -103,7 +108,7 @@ def _write(session: Path, found: "LookedAt", claim: int, label: str, note: str) 
     claims = found.page.claims
     if claim > len(claims):
         stop(f"there is no claim {claim}: the answer has {len(claims)}. See: vera review {session}", USAGE)
-    fields = {"claim": claims[claim - 1].key, "label": label, "note": note}
+    fields = {"claim": claims[claim - 1].key, "label": label, "note": note or ""}
     try:
         write(session, found.page, found.head, fields)
     except RunRefused as error:

@@ -9,7 +9,10 @@ import click
 import msgspec
 
 if TYPE_CHECKING:
+    from vera.report.answer import Report
     from vera.report.view.model import RunPage
+    from vera.state import RunState
+    from vera.store import Store
 
 
 @click.command()
@@ -32,19 +35,12 @@ def show(
     The status is that of the attestation and the sealed log. ALTERED, UNSEALED and UNTRUSTED are in its
     place where it cannot be relied on. Exit code 1 when the session was altered.
     """
-    from vera.cli.exit import ERROR, clean_errors, stop
+    from vera.cli.exit import clean_errors, whole_log
 
     if step is not None and not candidates:
         raise click.UsageError("--step goes with --candidates.")
     with clean_errors():
-        from vera.session import check
-
-        try:
-            integrity = check(work_dir)
-        except FileNotFoundError:
-            stop(f"there is no session in {work_dir} (no trace.jsonl).", ERROR)
-        if integrity.verdict == "BROKEN":
-            stop(integrity.sentence, ERROR)
+        integrity = whole_log(work_dir)
         if evidence is not None:
             _evidence(work_dir, evidence)
         elif request is not None:
@@ -60,20 +56,18 @@ def show(
 def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
     from vera.agent.conclusion import result_of
     from vera.agent.research_result import researched_of
-    from vera.agent.spending import in_words
     from vera.attestation.outcome import ALTERED, outcome_of
     from vera.attestation.signers import known_signers
-    from vera.report import answer as report
     from vera.report.printable import printable_json
-    from vera.report.view.parent import parent_in_words, parent_view
-    from vera.session import Reader, load_text
+    from vera.session import Reader
     from vera.state import RunState
     from vera.store import Store
 
     outcome = outcome_of(work_dir, known_signers())
     reviewed = _reviews(work_dir)
     state = RunState(record for _, record in Reader(work_dir / "trace.jsonl").poll())
-    result = result_of(state, Store(work_dir / "store"))
+    store = Store(work_dir / "store")
+    result = result_of(state, store)
     shown = result.report
     if outcome.word:
         shown = msgspec.structs.replace(shown, status=f"{outcome.word}: {outcome.reason}")
@@ -88,23 +82,33 @@ def _answer(work_dir: Path, as_json: bool, sentence: str) -> None:
             out["reviews"] = as_plain(reviewed)
         click.echo(printable_json(out))
     else:
-        _say(report.plain(shown))
-        if any(quote.problem for quote in shown.quotes):
-            click.echo("What was cited cannot be shown whole. What is wrong says: vera replay")
-        if reviewed is not None:
-            from vera.report.reviews_text import listing
-
-            said = listing(reviewed, only_reviewed=True)
-            _say(f"What people say (no verdict rests on it):\n{said}\n")
-        _say(report.closing_line(shown))
-        if parent := parent_view(state, partial(load_text, Store(work_dir / "store"))):
-            _say(parent_in_words(parent))
-        if spent := in_words(state):
-            _say(spent)
+        _say_answer(state, store, shown, reviewed)
         signed = f" Signed {outcome.signed}." if outcome.signed else ""
         _say(sentence + signed)
     if outcome.word == ALTERED or any(quote.problem for quote in shown.quotes):
         raise SystemExit(1)
+
+
+def _say_answer(state: "RunState", store: "Store", shown: "Report", reviewed: "RunPage | None") -> None:
+    """The answer, what people say of it, its closing line, where it comes from, and what it cost."""
+    from vera.agent.spending import in_words
+    from vera.report import answer as report
+    from vera.report.view.parent import parent_in_words, parent_view
+    from vera.session import load_text
+
+    _say(report.plain(shown))
+    if any(quote.problem for quote in shown.quotes):
+        click.echo("What was cited cannot be shown whole. What is wrong says: vera replay")
+    if reviewed is not None:
+        from vera.report.reviews_text import listing
+
+        said = listing(reviewed, only_reviewed=True)
+        _say(f"What people say (no verdict rests on it):\n{said}\n")
+    _say(report.closing_line(shown))
+    if parent := parent_view(state, partial(load_text, store)):
+        _say(parent_in_words(parent))
+    if spent := in_words(state):
+        _say(spent)
 
 
 def _say(text: str) -> None:

@@ -35,8 +35,6 @@ def revise(questions: Sequence[str]) -> Sequence[str] | None:
                 elif problem := refused(now):
                     click.echo(problem, err=True)
                     now = list(questions)
-            case _:
-                pass
 
 
 def _edited(questions: Sequence[str]) -> list[str]:

@@ -214,9 +214,13 @@ def _say_end(progress: "Progress", watched: Watched, ctrl_c: _CtrlC) -> int:
     ended, outcome = watched.state.ended, watched.outcome(ctrl_c)
     assert ended is not None
     took = f"{counted(ended.steps, 'step')}, {ended.seconds:.1f} s"
-    code = ERROR if outcome.exit_code is None else outcome.exit_code
+    code = _code_of(outcome)
     progress.say(f"{outcome.word}: {outcome.reason} ({took}, exit code {code})")
     return code
+
+
+def _code_of(outcome: "Outcome") -> int:
+    return ERROR if outcome.exit_code is None else outcome.exit_code
 
 
 class _Plain:
@@ -262,14 +266,13 @@ def _watch_live(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
             news = watched.poll()
             due = time.monotonic() - shown > SHOWN_SECONDS
             if due:
-                alive = watched.is_alive()
+                alive, shown = watched.is_alive(), time.monotonic()
             if news or due:
-                shown = time.monotonic() if due else shown
                 live.update(page(alive=alive and watched.code is None), refresh=True)
             if watched.code is not None:
                 outcome = watched.outcome(ctrl_c)
                 live.update(page(alive=False, outcome=outcome), refresh=True)
-                return ERROR if outcome.exit_code is None else outcome.exit_code
+                return _code_of(outcome)
             if due and watched.is_dead():
                 return None
             time.sleep(POLL_SECONDS)

@@ -35,7 +35,8 @@ def resolve(text: str, evidence: Mapping[str, Evidence], store: Store) -> tuple[
 def _resolve(
     citation: Citation, evidence: Evidence | None, store: Store, texts: dict[str, Lines | str]
 ) -> Cited:
-    first, last = citation.first or 0, citation.last or citation.first or 0
+    first = citation.first or 0
+    last = citation.last or first
 
     def problem(sentence: str) -> Cited:
         return Cited(evidence=citation.evidence, first=first, last=last, problem=sentence)
@@ -44,13 +45,7 @@ def _resolve(
         return problem("there is no such evidence")
     if evidence.lead:
         return problem("a search result is a lead; cite the lines that were read")
-    digest = evidence.text.sha256
-    if digest not in texts:
-        try:
-            texts[digest] = Lines(store.get(digest))
-        except StoreError as error:
-            texts[digest] = str(error)
-    lines = texts[digest]
+    lines = _lines_of(evidence.text.sha256, store, texts)
     if isinstance(lines, str):
         return problem(lines)
     if citation.first is None:
@@ -71,3 +66,13 @@ def _resolve(
         end=end,
         sha256=hashlib.sha256(lines.text[start:end]).hexdigest(),
     )
+
+
+def _lines_of(digest: str, store: Store, texts: dict[str, Lines | str]) -> Lines | str:
+    """A stored text, read once; why it cannot be read where it cannot."""
+    if digest not in texts:
+        try:
+            texts[digest] = Lines(store.get(digest))
+        except StoreError as error:
+            texts[digest] = str(error)
+    return texts[digest]

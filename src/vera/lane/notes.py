@@ -80,8 +80,12 @@ class NotesMirror:
                 owner = self._workspace.stat()
                 os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
         if whole:
-            if self._path.is_dir() and not self._path.is_symlink():
-                self._path.rename(self._path.with_name(f"{NAME}.{secrets.token_hex(8)}"))
+            self._move_folder_away()
             target.replace(self._path)
         self._mirrored = size
         self._stamp = self._look()
+
+    def _move_folder_away(self) -> None:
+        """Give a folder that a command made under the name of the mirror another name."""
+        if self._path.is_dir() and not self._path.is_symlink():
+            self._path.rename(self._path.with_name(f"{NAME}.{secrets.token_hex(8)}"))

@@ -163,11 +163,12 @@ class GateRunner:
         }
         momentary = [each for each in spoken if each.gate.name not in lasting]
         newly = {name: words for name, words in lasting.items() if not self._is_open(name)}
+        known = lasting.keys() - newly.keys()
         gone = {
             gate.name: "" for gate in self._gates if gate.name not in lasting and self._is_open(gate.name)
         }
         for each in spoken:
-            if each in momentary or each.gate.name in newly:
+            if each.gate.name not in known:
                 self._emit(self._record(each, step, tool))
         return [
             *(f"POLICY {each.gate.name}: {_words(each.verdict)}" for each in momentary),
@@ -228,22 +229,15 @@ class GateRunner:
         wrote: Sequence[str] = (),
     ) -> events.Move:
         """The record of a call as a move. `brought` is the evidence of the call, and whether its lines were
-        new. What a command prints that was let through to no host is our own refusal, and nothing new."""
-        cut_off = bool(self._state.history.turned_away) and not self._visited
-        news = [
-            evidence
-            for evidence, new in brought
-            if new
-            and _says_something(evidence)
-            and evidence.source != NOTES
-            and not (cut_off and evidence.tier == "observed")
-        ]
+        new."""
+        news = self._news(brought)
+        in_box = tool == "shell"
         return events.Move(
             id=self._session.state.next_move_id(),
             step=step,
             tool=tool,
             call=call,
-            cmd=self._session.text(str(args.get("cmd", ""))) if tool == "shell" else "",
+            cmd=self._session.text(str(args.get("cmd", ""))) if in_box else "",
             targets=tuple(_target(each) for each in aim.targets),
             query=aim.query,
             query_family=aim.family,
@@ -252,12 +246,25 @@ class GateRunner:
             outcome=outcome,
             failure_type=failure_type,
             reached=self._reached([each for each, _ in brought if _has_content(each)]),
-            visited=tuple(self._visited) if tool == "shell" else (),
-            asked_at=self._asked_at(aim) if tool == "shell" else "",
+            visited=tuple(self._visited) if in_box else (),
+            asked_at=self._asked_at(aim) if in_box else "",
             fresh=any(not (wrote and evidence.lines <= DRAFT_SAYS) for evidence in news),
-            found=any(evidence.tier == "captured" and not evidence.lead for evidence in news),
+            found=any(map(_is_capture, news)),
             wrote=tuple(wrote),
         )
+
+    def _news(self, brought: Sequence[tuple[events.Evidence, bool]]) -> list[events.Evidence]:
+        """The evidence that brings something new. What a command prints that was let through to no host is
+        our own refusal."""
+        cut_off = bool(self._state.history.turned_away) and not self._visited
+        return [
+            evidence
+            for evidence, new in brought
+            if new
+            and _says_something(evidence)
+            and evidence.source != NOTES
+            and not (cut_off and evidence.tier == "observed")
+        ]
 
     def after_call(self, move: events.Move, evidence: str) -> None:
         """Write the move down, and the status that follows from it."""
@@ -369,12 +376,16 @@ def _says_something(evidence: events.Evidence) -> bool:
     return evidence.lines > 0 and not evidence.low_signal and (evidence.http_status or 200) < 400
 
 
+def _is_capture(evidence: events.Evidence) -> bool:
+    """Whether the host took it and it can be cited."""
+    return evidence.tier == "captured" and not evidence.lead
+
+
 def _has_content(evidence: events.Evidence) -> bool:
     """Whether a page of the web answered with its content."""
     return (
         _says_something(evidence)
-        and evidence.tier == "captured"
-        and not evidence.lead
+        and _is_capture(evidence)
         and evidence.source.lower().startswith(("http://", "https://"))
         and 200 <= (evidence.http_status or 200) < 300
     )

@@ -47,10 +47,17 @@ class Fetch:
         status = draft.http_status or 0
         moved = "" if draft.source == url.strip() else f" → {one_line(draft.source)}"
         said = f"HTTP {status}" if status else "HTTP status unknown"
-        problem = f"http_{status}" if status >= 400 else "" if draft.lines else "unreadable"
+        problem = _problem(status, draft.lines)
         return Outcome(
             header=f"{name}{moved} · {said} · {draft.lines} lines · captured",
             outcome="failed" if problem else "ok",
             error_type=problem,
             evidence=msgspec.structs.replace(draft, last=min(draft.last, MAX_LINES)),
         )
+
+
+def _problem(status: int, lines: int) -> str:
+    """The type of error of a page that came, '' for none."""
+    if status >= 400:
+        return f"http_{status}"
+    return "" if lines else "unreadable"

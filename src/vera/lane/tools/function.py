@@ -71,12 +71,7 @@ def spec_of(function: Callable[..., Any], name: str = "") -> ToolSpec:
             f"{one_line(name, 60)!a} is no name of a tool. Give a function whose name has small letters, "
             "digits and _ only, and at most 48 of them."
         )
-    described_as = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
-    if not described_as or len(described_as) > MAX_DESCRIPTION:
-        raise PluginError(
-            f"The tool {name} needs a docstring whose first paragraph has 1 to {MAX_DESCRIPTION} characters: "
-            "it is what the model is told."
-        )
+    described_as = _description(function, name)
     try:
         parameters = inspect.signature(function).parameters
         hints = typing.get_type_hints(function)
@@ -95,6 +90,17 @@ def spec_of(function: Callable[..., Any], name: str = "") -> ToolSpec:
     except ValueError as error:
         raise PluginError(str(error)) from None
     return spec
+
+
+def _description(function: Callable[..., Any], name: str) -> str:
+    """The first paragraph of its docstring, on one line. Raises PluginError for none, and for a long one."""
+    paragraph = " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+    if not paragraph or len(paragraph) > MAX_DESCRIPTION:
+        raise PluginError(
+            f"The tool {name} needs a docstring whose first paragraph has 1 to {MAX_DESCRIPTION} characters: "
+            "it is what the model is told."
+        )
+    return paragraph
 
 
 def _kind(tool: str, parameter: inspect.Parameter, hints: Mapping[str, Any]) -> str:

@@ -31,13 +31,22 @@ def pages_of(state: RunState) -> dict[str, Evidence]:
     by address on one line: of each address the newest, of all the newest MAX_PAGES."""
     found: dict[str, Evidence] = {}
     for each in reversed(tuple(state.evidence.values())):
-        has_content = each.receipt is not None or each.carried is not None
-        is_page = each.tier == "captured" and not each.lead and has_content
-        if is_page and each.lines and not each.low_signal and (each.http_status or 200) < 400:
+        if _is_page(each) and _has_content(each):
             found.setdefault(one_line(each.source, NAME_SHOWN), each)
         if len(found) == MAX_PAGES:
             break
     return found
+
+
+def _is_page(evidence: Evidence) -> bool:
+    """Whether it came from the web, or from the session before."""
+    came = evidence.receipt is not None or evidence.carried is not None
+    return came and evidence.tier == "captured" and not evidence.lead
+
+
+def _has_content(evidence: Evidence) -> bool:
+    is_answer = (evidence.http_status or 200) < 400
+    return is_answer and bool(evidence.lines) and not evidence.low_signal
 
 
 class Pages:

@@ -76,11 +76,7 @@ class Read:
         work_path = self._within_work(path)
         try:
             if work_path is not None:
-                # Of the notes the host's own file, which is the newer one and cannot be forged.
-                root = self._work.parent if work_path == NOTES else self._work
-                data = read_regular(root, work_path, MAX_WORK_FILE)
-                extracted = self._extractor.extract(data, work_path)
-                return _window(extracted, first, last, f"/work/{work_path}", "observed", data)
+                return self._work_file(work_path, first, last)
             if self._corpus is None:
                 return failed(
                     f"read {name}", "not_found", "there are no input files; read /work/… or an evidence id"
@@ -90,28 +86,21 @@ class Read:
             return failed(f"read {name}", "not_found", str(unknown))
         except (Unreadable, IndexUnusable) as problem:
             return failed(f"read {name}", "unreadable", str(problem))
-        outcome = _window(document.extracted, first, last, document.path, "captured", document.raw)
-        if outcome.evidence is None:
-            return outcome
-        evidence = msgspec.structs.replace(
-            outcome.evidence,
-            opened=_opened(document),
-            origin=document.origin,
-            low_signal=_low_signal(document),
-        )
-        if document.held is None:
-            return msgspec.structs.replace(outcome, evidence=evidence)
-        return msgspec.structs.replace(
-            outcome,
-            header=f"{outcome.header} · lay in {document.held.in_words()}",
-            evidence=msgspec.structs.replace(evidence, within=document.held.as_json()),
-        )
+        return _input_file(document, first, last)
 
     def _within_work(self, path: str) -> str | None:
         for prefix in ("/work/", f"{self._work}/"):
             if path.startswith(prefix):
                 return path.removeprefix(prefix)
         return None
+
+    def _work_file(self, path: str, first: int, last: int | None) -> Outcome:
+        """Lines of a file in /work. Raises Unreadable."""
+        # Of the notes the host's own file, which is the newer one and cannot be forged.
+        root = self._work.parent if path == NOTES else self._work
+        data = read_regular(root, path, MAX_WORK_FILE)
+        extracted = self._extractor.extract(data, path)
+        return _window(extracted, first, last, f"/work/{path}", "observed", data)
 
     def _within_input(self, path: str) -> str:
         for prefix in self._prefixes:
@@ -160,6 +149,26 @@ class Read:
                 origin=evidence.origin,
             ),
         )
+
+
+def _input_file(document: Document, first: int, last: int | None) -> Outcome:
+    """Lines of a file of the input folder, with what is known of it and of the archive that it lay in."""
+    outcome = _window(document.extracted, first, last, document.path, "captured", document.raw)
+    if outcome.evidence is None:
+        return outcome
+    evidence = msgspec.structs.replace(
+        outcome.evidence,
+        opened=_opened(document),
+        origin=document.origin,
+        low_signal=_low_signal(document),
+    )
+    if document.held is None:
+        return msgspec.structs.replace(outcome, evidence=evidence)
+    return msgspec.structs.replace(
+        outcome,
+        header=f"{outcome.header} · lay in {document.held.in_words()}",
+        evidence=msgspec.structs.replace(evidence, within=document.held.as_json()),
+    )
 
 
 def _opened(document: Document) -> bytes:

@@ -1,7 +1,7 @@
 """`web_search`, `brave_search` and `brave_news`: what the web's search engines know of, as leads."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -86,7 +86,7 @@ class AnyEngine:
             return failed(
                 name, "bad_arguments", f"{engine} does not search {kind}; ask {', '.join(names)} for that"
             )
-        order = [engine, *(each for each in names if each != engine)] if engine else list(names)
+        order = sorted(names, key=lambda each: each != engine)
         return await _run(
             self._search, "web_search", args, order, kind, args.get("language", ""), self._default_count
         )
@@ -180,7 +180,7 @@ def _problem(given: str, args: Mapping[str, Any], language: str) -> str:
     if country and not _COUNTRY.fullmatch(country):
         return f"the country {one_line(country, 20)!r} is unknown; give two letters such as us"
     safesearch = args.get("safesearch", "").strip().lower()
-    if safesearch and safesearch not in _SAFESEARCH:
+    if safesearch not in ("", *_SAFESEARCH):
         return f"safesearch must be {', '.join(_SAFESEARCH[:-1])} or {_SAFESEARCH[-1]}"
     try:
         freshness.parse(args.get("freshness", ""))
@@ -283,12 +283,22 @@ def _way_forward(search: WebSearch, query: Query, searched: Searched) -> str:
     """The next thing to do that can work."""
     if any(call.cause == "secret" and not call.engine for call in searched.calls):
         return "Search without it."
+    untried = next(_untried(search, query, searched), None)
+    if untried is None:
+        return (
+            "Next: fetch a page whose address you know, or work with what you have and say what is missing."
+        )
+    kind, engine = untried
+    wanted = {"query": query.text, "engine": engine}
+    if kind != search.engines.kinds(engine)[0]:
+        wanted["kind"] = kind
+    return f"Next: web_search {msgspec.json.encode(wanted).decode()}"
+
+
+def _untried(search: WebSearch, query: Query, searched: Searched) -> Iterator[tuple[Kind, str]]:
+    """The engines that were not asked and would be now, each with a kind, that of the query first."""
     tried = {call.engine for call in searched.calls}
     for kind in (query.kind, *(each for each in KINDS if each != query.kind)):
-        for other in search.engines.names(kind):
-            if other not in tried and search.engines.stopped(other) is None:
-                wanted = {"query": query.text, "engine": other}
-                if kind != search.engines.kinds(other)[0]:
-                    wanted["kind"] = kind
-                return f"Next: web_search {msgspec.json.encode(wanted).decode()}"
-    return "Next: fetch a page whose address you know, or work with what you have and say what is missing."
+        for engine in search.engines.names(kind):
+            if engine not in tried and search.engines.stopped(engine) is None:
+                yield kind, engine

@@ -99,6 +99,11 @@ class Derived(msgspec.Struct, frozen=True, kw_only=True):
     planted: Run | None = None
     files: int = 0
 
+    @property
+    def problem(self) -> str:
+        """Why there was no run, with the input or without it; '' where there were both."""
+        return self.run.problem or (self.bare.problem if self.bare else "")
+
 
 async def derive_all(
     context: VerifierContext, number: int, evidence_ids: Iterable[str]
@@ -111,12 +116,11 @@ async def derive_all(
     session = context.session
     done = {known.evidence: known for known in session.state.rounds[number].derivations}
     wanted = tuple(dict.fromkeys(evidence_ids))
-    commands = _commands(session, [each for each in wanted if each not in done])
+    left = [each for each in wanted if each not in done]
+    commands = _commands(session, left)
     derived: dict[str, Derived] = {}
     until = time.monotonic() + ALL_SECONDS
-    for evidence_id in wanted:
-        if evidence_id in done:
-            continue
+    for evidence_id in left:
         command = commands.get(evidence_id)
         late = time.monotonic() > until or len(derived) >= MAX_COMMANDS
         if command is None:
@@ -244,8 +248,8 @@ def _compare(
         pieces = _cited_pieces(session, number, evidence_id)
     except StoreError as error:
         return _unavailable(number, evidence_id, str(error))
-    if problem := run.problem or (bare.problem if bare else ""):
-        return _unavailable(number, evidence_id, problem)
+    if derived.problem:
+        return _unavailable(number, evidence_id, derived.problem)
     came = all(b"\n" + piece + b"\n" in b"\n" + run.text for _, piece in pieces)
     searched = _searched(derived)
     cited = [piece for _, piece in pieces]
@@ -272,12 +276,7 @@ def _why(session: Session, evidence_id: str, command: str, failure: str, *, came
         return ""
     why = failure or "the cited lines were not printed again"
     urls = [one_line(url, URL_SHOWN) for url in urls_in(command)][:1]
-    call = session.state.evidence[evidence_id].call
-    pages = [
-        each.id
-        for each in session.state.evidence.values()
-        if each.call == call and each.tier == "captured" and each.receipt is not None
-    ]
+    pages = _pages_of_call(session, session.state.evidence[evidence_id].call)
     if not urls and not pages:
         return why
     page = f"it is {', '.join(pages[:3])}" if pages else f"fetch {urls[0]}, then cite its lines"
@@ -285,6 +284,15 @@ def _why(session: Session, evidence_id: str, command: str, failure: str, *, came
         f"{why}; it reads the web, which a clean sandbox does not reach. To say what a page says, cite the "
         f"page: {page}"
     )
+
+
+def _pages_of_call(session: Session, call: str) -> list[str]:
+    """The ids of the pages that were captured while the command of a call ran."""
+    return [
+        each.id
+        for each in session.state.evidence.values()
+        if each.call == call and each.tier == "captured" and each.receipt is not None
+    ]
 
 
 def _unmoved(pieces: Sequence[tuple[int, bytes]], changed: Run | None) -> tuple[int, ...]:

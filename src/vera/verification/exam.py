@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -32,6 +32,7 @@ from vera.attestation.labelling import LabelReply, SpanReading
 from vera.entailment.values import EntailmentError, PairReader, relation
 from vera.evidence.prompt_quoting import fence, named
 from vera.model.types import ModelInfo
+from vera.session import Session
 from vera.verification.ask import ask, room, together
 from vera.verification.context import VerifierContext
 from vera.verification.judge import SHORT, label_prompt
@@ -117,11 +118,11 @@ async def _sit_entailment(context: VerifierContext, reader: PairReader, now: Say
 def sit_entailment(reader: PairReader, seed: int | None = None, *, whole: bool = False) -> Kept:
     """What an entailment judge says to the paper of `seed` (None: one by lot), in the form of a label call's
     replies. It ends when the judge cannot pass any more (unless `whole`). Raises EntailmentError."""
-    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    seed = _drawn(seed)
     replies: list[str] = []
     began = time.monotonic()
     for sheet in paper(seed):
-        if not whole and grade(seed, replies).hopeless:
+        if _is_lost(seed, replies, whole):
             break
         if time.monotonic() - began > MAX_SECONDS:
             raise EntailmentError(f"The exam of {reader.name} took longer than {MAX_SECONDS:.0f} seconds.")
@@ -129,6 +130,11 @@ def sit_entailment(reader: PairReader, seed: int | None = None, *, whole: bool =
         spans = tuple(SpanReading(index, relation(each)) for index, each in enumerate(shares, 1))
         replies.append(msgspec.json.encode(LabelReply(spans)).decode())
     return Kept(seed=seed, sat_at=time.time(), replies=tuple(replies))
+
+
+def _drawn(seed: int | None) -> int:
+    """The seed of a paper, by lot where none is given."""
+    return secrets.randbelow(1 << 31) if seed is None else seed
 
 
 def _file_key(settings: str) -> str:
@@ -164,10 +170,8 @@ async def _sit(context: VerifierContext, roles: tuple[Role, ...], now: Say) -> e
     session, info, prompt = context.session, context.model.info, context.prompts.sha256("judge_label")
     name = info.name or info.kind
     who = (name, info.base_url, info.weights, prompt, VERSION)
-    for sat in reversed(session.state.own_exams):
-        known = (sat.model, sat.server, sat.weights, sat.prompt_sha256, sat.version)
-        if known == who and sat.roles == roles and not sat.problem and _is_fresh(sat.sat_at, True):
-            return sat
+    if known := _known(session, who, roles):
+        return known
     path = context.exams / f"{_key(info, who)}.json" if context.exams else None
     kept = _load(path) if path else None
     sitting = Sitting(kept, "") if kept else None
@@ -178,6 +182,15 @@ async def _sit(context: VerifierContext, roles: tuple[Role, ...], now: Say) -> e
             keep(path, sitting.kept)
     sat = _exam(name, prompt, roles, sitting.kept, context, kept=kept is not None, problem=sitting.problem)
     return _log_exam(context, msgspec.structs.replace(sat, server=info.base_url, weights=info.weights), now)
+
+
+def _known(session: Session, who: tuple[str, ...], roles: tuple[Role, ...]) -> events.VerifierExam | None:
+    """The last exam of this process that the same model sat to its end, None for none."""
+    for sat in reversed(session.state.own_exams):
+        known = (sat.model, sat.server, sat.weights, sat.prompt_sha256, sat.version)
+        if known == who and sat.roles == roles and not sat.problem and _is_fresh(sat.sat_at, True):
+            return sat
+    return None
 
 
 def _exam(
@@ -230,14 +243,14 @@ async def sit(context: VerifierContext, seed: int | None = None, *, whole: bool 
     when the model gives no reply at all, or after MAX_SECONDS.
     """
     assert context.model is not None
-    seed = secrets.randbelow(1 << 31) if seed is None else seed
+    seed = _drawn(seed)
     sheets = list(enumerate(paper(seed), 1))
     at_once = max(1, context.model.info.parallel)
     replies: list[str] = []
     problem = ""
     try:
         async with asyncio.timeout(MAX_SECONDS):
-            while sheets and not problem and (whole or not grade(seed, replies).hopeless):
+            while sheets and not problem and not _is_lost(seed, replies, whole):
                 part, sheets = sheets[:at_once], sheets[at_once:]
                 for reply, failure in await together(context, (_answer(context, *each) for each in part)):
                     problem = problem or failure
@@ -245,6 +258,11 @@ async def sit(context: VerifierContext, seed: int | None = None, *, whole: bool 
     except TimeoutError:
         problem = f"it took longer than {MAX_SECONDS:.0f} seconds"
     return Sitting(Kept(seed=seed, sat_at=time.time(), replies=tuple(replies)), problem)
+
+
+def _is_lost(seed: int, replies: Sequence[str], whole: bool) -> bool:
+    """Whether the model cannot pass any more; never where the `whole` exam is to be sat."""
+    return not whole and grade(seed, replies).hopeless
 
 
 async def _answer(context: VerifierContext, number: int, sheet: Sheet) -> tuple[str, str]:

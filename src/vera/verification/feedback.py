@@ -267,8 +267,8 @@ class _Names:
 
 def _wrong(review: Review, names: _Names) -> Iterator[str]:
     """What contradicts the answer: hard findings, refuted and disputed claims, checks answered no, hints."""
-    for finding in review.findings:
-        if finding.severity == "hard" and finding.code not in COVERAGE_CODES:
+    for finding in _hard(review):
+        if finding.code not in COVERAGE_CODES:
             yield _told(finding, names)
     for result in review.results:
         if result.result == "DISPUTED":
@@ -284,9 +284,9 @@ def _wrong(review: Review, names: _Names) -> Iterator[str]:
 
 def _missing(review: Review, names: _Names) -> Iterator[str]:
     """What was not shown: claims that no line carries, coverage, checks without an answer."""
-    hard = {finding.claim for finding in review.findings if finding.severity == "hard"}
-    for finding in review.findings:
-        if finding.severity == "hard" and finding.code in COVERAGE_CODES:
+    hard = {finding.claim for finding in _hard(review)}
+    for finding in _hard(review):
+        if finding.code in COVERAGE_CODES:
             yield _told(finding, names)
     for result in review.results:
         known = _why(result, review)
@@ -296,6 +296,10 @@ def _missing(review: Review, names: _Names) -> Iterator[str]:
         if check.answer == "unknown":
             reason = one_line(check.reason, 160)
             yield f"{names.claim(check.question.claim)}: {_asked(check)} It could not be answered: {reason}"
+
+
+def _hard(review: Review) -> list[Finding]:
+    return [finding for finding in review.findings if finding.severity == "hard"]
 
 
 def _hints(review: Review) -> Iterator[Finding]:
@@ -335,8 +339,7 @@ def _actions(review: Review, names: _Names) -> Iterator[events.NextAction]:
 
 
 def _by_finding(review: Review, names: _Names) -> Iterator[events.Instruction]:
-    hard = [finding for finding in review.findings if finding.severity == "hard"]
-    for finding in [*hard, *_hints(review)]:
+    for finding in [*_hard(review), *_hints(review)]:
         yield _instruction(finding.claim, ACTION_OF.get(finding.label, "READ"), names)
 
 

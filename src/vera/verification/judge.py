@@ -294,7 +294,6 @@ class _LabelPass:
         else:
             reply = ModelReply(problem="The lines of a claim with a known label cannot be shown.")
         said = list(relations(reply.value, len(shown)).values()) if reply.value else [""]
-        model = self._context.model
         self.log_probe(
             events.VerifierProbe(
                 round=self._number,
@@ -305,11 +304,17 @@ class _LabelPass:
                 last=made.cite.last or 0,
                 expected=expected(made.kind),
                 said="SUPPORTS" if is_invented and "SUPPORTS" in said else said[0],
-                maker=(model.info.name or model.info.kind) if model else "",
+                maker=self._maker,
                 prompt_sha256=self._context.prompts.sha256("judge_label"),
                 problem=reply.problem,
             )
         )
+
+    @property
+    def _maker(self) -> str:
+        """The name of the model that labels, '' where there is none."""
+        model = self._context.model
+        return (model.info.name or model.info.kind) if model else ""
 
     def _all_exhibits(self) -> list[Exhibit]:
         """What is shown for the claims of the answer, each place once."""
@@ -392,13 +397,12 @@ class _LabelPass:
         )
 
     def log(self, claim: Claim, labels: tuple[events.SpanLabel, ...], problem: str, maker: str = "") -> None:
-        model = self._context.model
         self._context.session.emit(
             events.VerifierLabels(
                 round=self._number,
                 claim=claim.key,
                 labels=labels,
-                maker=maker or (model.info.name or model.info.kind if model else ""),
+                maker=maker or self._maker,
                 prompt_sha256="" if maker else self._context.prompts.sha256("judge_label"),
                 problem=problem,
             ),

@@ -150,9 +150,7 @@ def _sentences(case: Case, most_shown: int) -> Iterator[_Sentence]:
             if (
                 found.optional
                 or not place.first <= first <= last <= place.last
-                or not _PROSE.fullmatch(text)
-                or len(content) < _MIN_STEMS
-                or len(content & about) < _SHARED
+                or not _could_be_claimed(text, content, about)
                 or (place.evidence.id, text) in seen
             ):
                 continue
@@ -161,6 +159,11 @@ def _sentences(case: Case, most_shown: int) -> Iterator[_Sentence]:
             shown = " ".join(lines.decode("utf-8", "replace").split())
             if len(lines) <= most_shown and text in shown:
                 yield _Sentence(text, Cite(place.evidence.id, first, last), shown, content)
+
+
+def _could_be_claimed(text: str, content: frozenset[str], about: frozenset[str]) -> bool:
+    """Whether it is a plain sentence that says enough, and shares words with a claim."""
+    return bool(_PROSE.fullmatch(text)) and len(content) >= _MIN_STEMS and len(content & about) >= _SHARED
 
 
 def _places(case: Case) -> Iterator[tuple[CitedLines, frozenset[str]]]:

@@ -230,19 +230,26 @@ class EvidenceRetriever:
         open what was left."""
         plan = self._plan
         queries = {claim.key: web_families(claim.text) for claim in plan.claims}
-        share = plan.sources // (BOTH_SIDES * max(1, len(plan.claims))) if plan.sources else PER_QUERY
-        first = max(plan.needed, min(PER_QUERY, share))
         # Both sides were asked for when the thesis was verified before; all that spoke of it was taken first.
         both = 0 if any(lead.carried for lead in plan.earlier) else BOTH_SIDES
         for rank in range(MAX_FAMILIES):
             for claim in plan.claims:
                 for query in queries[claim.key][rank : rank + 1]:
                     if rank < both or not self._is_enough(claim, queries[claim.key][:rank]):
-                        yield from self._ask_and_open(claim, query, first)
+                        yield from self._ask_and_open(claim, query, self._at_first())
         for claim in plan.claims:
-            for query in queries[claim.key]:
-                if not self._is_settled(claim) and self._seen.asked("web_search", query) is not None:
-                    yield from self._open(claim, query, HITS)
+            yield from self._open_the_rest(claim, queries[claim.key])
+
+    def _at_first(self) -> int:
+        """How many results of a query are opened before the next one is asked."""
+        plan = self._plan
+        share = plan.sources // (BOTH_SIDES * max(1, len(plan.claims))) if plan.sources else PER_QUERY
+        return max(plan.needed, min(PER_QUERY, share))
+
+    def _open_the_rest(self, claim: Claim, queries: Iterable[str]) -> Iterator[_Step]:
+        for query in queries:
+            if not self._is_settled(claim) and self._seen.asked("web_search", query) is not None:
+                yield from self._open(claim, query, HITS)
 
     def _is_enough(self, claim: Claim, queries: Iterable[str]) -> bool:
         """Whether to ask no more: enough was found, or these families bring nothing new."""

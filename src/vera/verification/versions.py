@@ -140,9 +140,7 @@ class _Search:
             if document is None:
                 continue
             other = as_evidence(document, cited.id)
-            further = (each for each in called if each[0] not in (path, cited.source))
-            others = {name for each in further for name in names_of(*each)}
-            shared = others.intersection(names_of(cited.source, cited.title))
+            shared = _shared(cited, [each for each in called if each[0] not in (path, cited.source)])
             extracted = document.extracted
             pair = Pair(cited, text, other, SourceText(extracted.text, extracted.marks), shared)
             if pair.says_anything():
@@ -162,11 +160,7 @@ class _Search:
     def _paths(self, cited: events.Evidence, called: Iterable[tuple[str, str]]) -> list[str]:
         """The files to read, the likeliest first: those of which a hit says that something is superseded,
         then those with its name in them, then those called like it."""
-        _, *names = names_of(cited.source, cited.title)
-        words = " ".join(dict.fromkeys(word for name in names for word in name.split()))
-        queries = [f'"{name}"' for name in names_of(cited.source, cited.title)[:3]]
-        queries += [f"{saying} {words}" for saying in _SAYING]
-        ranked = [self._asked(query) for query in queries]
+        ranked = [self._asked(query) for query in _queries(cited)]
         if self._everything is None:
             self._everything = [path for query in _EVERYTHING for path in self._asked(query)[:3]]
         likeliest = [path for row in zip(*map(_padded, ranked), strict=True) for path in row]
@@ -199,6 +193,19 @@ class _Search:
         self._room -= len(document.extracted.text)
         self.read[path] = document
         return document
+
+
+def _shared(cited: events.Evidence, further: Iterable[tuple[str, str]]) -> set[str]:
+    """The names of the cited file that one of `further`, each a name and a title, has as well."""
+    others = {name for each in further for name in names_of(*each)}
+    return others.intersection(names_of(cited.source, cited.title))
+
+
+def _queries(cited: events.Evidence) -> list[str]:
+    """What is asked about a file: its names, and what could say that it is superseded."""
+    names = names_of(cited.source, cited.title)
+    words = " ".join(dict.fromkeys(word for name in names[1:] for word in name.split()))
+    return [*(f'"{name}"' for name in names[:3]), *(f"{saying} {words}" for saying in _SAYING)]
 
 
 def _padded(paths: Sequence[str]) -> list[str]:

@@ -192,8 +192,13 @@ def _begins_above(sentence: str, place: CitedLines) -> bool:
         turned = True
     if not told or not (turned or begins[:1].islower()):
         return False
-    last = _LAST_WORD.search(told[-1])
-    return _BROKEN_OFF.search(told[-1]) is not None or (last is not None and last[1].lower() in SMALL_WORDS)
+    return _breaks_off(told[-1])
+
+
+def _breaks_off(text: str) -> bool:
+    """Whether a line ends in the middle of a sentence."""
+    last = _LAST_WORD.search(text)
+    return _BROKEN_OFF.search(text) is not None or (last is not None and last[1].lower() in SMALL_WORDS)
 
 
 def _runs_through_columns(sentence: str, place: CitedLines) -> bool:

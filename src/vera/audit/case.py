@@ -132,10 +132,9 @@ class Check(Protocol):
 def place_of(case: Case, cite: Cite) -> CitedLines | None:
     """The cited lines made whole, None when the citation does not hold (the citation check says why)."""
     evidence = case.evidence.get(cite.evidence)
-    source = case.sources.get(evidence.text.sha256) if evidence else None
-    if evidence is None or source is None:
+    if evidence is None or evidence.text.sha256 not in case.sources:
         return None
-    source = source.seen(evidence.marks)
+    source = case.sources[evidence.text.sha256].seen(evidence.marks)
     first = evidence.first if cite.first is None else cite.first
     last = first if cite.last is None and cite.first is not None else (cite.last or evidence.last)
     too_many = cite.first is not None and last - first >= LINES_LIMIT

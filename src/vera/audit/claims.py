@@ -176,13 +176,10 @@ class _Reader:
                 case "row":
                     yield self._row(block, table)
                     table = table._replace(waiting=None)
-                case "item" if lead:
-                    yield from (
-                        unit._replace(text=f"{lead} {unit.text}") if unit.text else unit
-                        for unit in self._paragraph(block)
-                    )
-                case "paragraph" | "item":
+                case "paragraph":
                     yield from self._paragraph(block)
+                case "item":
+                    yield from self._item(block, lead)
                 case "heading":
                     text = self._text(block.body, block.end)
                     yield self._unit("heading", block.start, block.body, block.end, text)
@@ -230,6 +227,11 @@ class _Reader:
             if _SAYS.search(self._answer, first, last):
                 yield from self._clauses(start if first == body else first, first, last)
 
+    def _item(self, block: Block, lead: str) -> Iterator[_Unit]:
+        """An item of a list, each unit of it behind what leads into the list."""
+        for unit in self._paragraph(block):
+            yield unit._replace(text=f"{lead} {unit.text}") if lead and unit.text else unit
+
     def _clauses(self, start: int, body: int, end: int) -> Iterator[_Unit]:
         """The sentence from `body` to `end` (with its list marker from `start`), taken apart if compound."""
         brackets = self._within(body, end)
@@ -241,7 +243,7 @@ class _Reader:
         ]
         shared: tuple[Cite, ...] = ()
         if brackets and not cuts:
-            shared = tuple(cite for bracket in brackets for cite in bracket.cites)
+            shared = self._cites(body, end)
             cuts = [match.start() for match in JOINT.finditer(self._answer, body, brackets[0].start)]
         for first, last, text in self._cut(body, cuts, end, own_subject=bool(shared)):
             said = text if (label := _LABEL.match(text)) is None else text[label.end() :]
@@ -261,8 +263,7 @@ class _Reader:
             if clause is None:
                 clause = first_clause(self._text(body, following))
             elif after is None or (own_subject and after.subject == clause.subject):
-                space = "" if more.startswith((",", ";", ".")) else " "
-                clause = Clause(f"{clause.text}{space}{more}", clause.subject)
+                clause = _continued(clause, more)
             else:
                 yield begun, cut, clause.text
                 begun, clause = cut, after
@@ -297,9 +298,8 @@ class _Reader:
         return " ".join(part for part in (f"“{words}”" if words else "", plain(last)) if part)
 
     def _unit(self, role: Role, start: int, body: int, end: int, text: str) -> _Unit:
-        cites = tuple(cite for bracket in self._within(start, end) for cite in bracket.cites)
         first, last = self._trimmed(start, end)
-        return _Unit(role, first, last, text, cites, has_digit(self._bare(body, end)))
+        return _Unit(role, first, last, text, self._cites(start, end), has_digit(self._bare(body, end)))
 
     def _trimmed(self, start: int, end: int) -> tuple[int, int]:
         text = self._answer[start:end]
@@ -307,6 +307,9 @@ class _Reader:
 
     def _within(self, start: int, end: int) -> list[_Bracket]:
         return self._brackets[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
+
+    def _cites(self, start: int, end: int) -> tuple[Cite, ...]:
+        return tuple(cite for bracket in self._within(start, end) for cite in bracket.cites)
 
     def _is_cited(self, start: int, end: int) -> bool:
         return bisect_left(self._starts, start) < bisect_left(self._starts, end)
@@ -327,6 +330,12 @@ class _Reader:
         return (bracket.start for bracket in brackets)
 
 
+def _continued(clause: Clause, more: str) -> Clause:
+    """The clause with what belongs to it."""
+    space = "" if more.startswith((",", ";", ".")) else " "
+    return Clause(f"{clause.text}{space}{more}", clause.subject)
+
+
 def _attached(units: Iterable[_Unit]) -> list[_Unit]:
     """The units, with citations, quotes and code that belong to the unit before them joined to it."""
     joined: list[_Unit] = []
@@ -334,7 +343,7 @@ def _attached(units: Iterable[_Unit]) -> list[_Unit]:
         before = joined[-1] if joined else None
         if before is None or before.role == "heading" or before.item:
             joined.append(unit)
-        elif unit.role == "sentence" and not unit.text and not unit.item and not before.cites:
+        elif _only_cites(unit) and not before.cites:
             _cite(joined, unit)
         elif _belongs(unit, before):
             joined[-1] = before._replace(
@@ -346,6 +355,10 @@ def _attached(units: Iterable[_Unit]) -> list[_Unit]:
         else:
             joined.append(unit)
     return joined
+
+
+def _only_cites(unit: _Unit) -> bool:
+    return unit.role == "sentence" and not unit.text and not unit.item
 
 
 def _cite(joined: list[_Unit], citations: _Unit) -> None:
@@ -374,18 +387,12 @@ def _claim(
     unit: _Unit, known: Collection[str], points: Callable[[str], str | None], last: _Unit
 ) -> Claim | None:
     """What a unit states, None when it states nothing. `last` is the last unit of the answer."""
-    form, load_bearing = "statement", True
     if unit.role == "sentence" and unit.text in _OF_ITSELF:
         return None
-    if unit.cites:
-        if unit.role == "sentence" and points(unit.text) is not None:
-            form = "extract"
-    elif unit.role == "sentence" and is_absence(unit.text):
-        form, load_bearing = "absence", False
-    elif not unit.digits and not _states(unit, known):
-        load_bearing = False
-        if _only_orders(unit, is_last=unit is last):
-            return None
+    form = _form(unit, points)
+    is_unchecked = form == "statement" and not (unit.cites or unit.digits or _states(unit, known))
+    if is_unchecked and _only_orders(unit, is_last=unit is last):
+        return None
     return Claim(
         key="",
         text=unit.text,
@@ -393,8 +400,17 @@ def _claim(
         end=unit.end,
         cites=unit.cites,
         form=form,
-        load_bearing=load_bearing,
+        load_bearing=form != "absence" and not is_unchecked,
     )
+
+
+def _form(unit: _Unit, points: Callable[[str], str | None]) -> str:
+    """The form of the claim that a unit makes (`Claim.form`)."""
+    if unit.role != "sentence":
+        return "statement"
+    if unit.cites:
+        return "statement" if points(unit.text) is None else "extract"
+    return "absence" if is_absence(unit.text) else "statement"
 
 
 def _only_orders(unit: _Unit, *, is_last: bool) -> bool:

@@ -52,20 +52,28 @@ def next_clause(text: str, before: Clause) -> Clause | None:
     if lead is None or len(text) > _MAX_CHARACTERS or not _is_open(before.text):
         return None
     rest = text[lead.end() :]
-    words = _words(rest)
-    while words and words[0] in _ADVERBS:
-        words = words[1:]
-    if not words or not _is_balanced(rest):
+    first = next((word for word in _words(rest) if word not in _ADVERBS), "")
+    if not first or not _is_balanced(rest):
         return None
-    shared = Clause(f"{before.subject} … {rest}" if before.subject else rest, before.subject)
-    if is_verb(words[0]):
-        return shared if words[0] in AUXILIARIES or _is_parallel(before) else None
-    subject = _subject(rest)
+    if is_verb(first):
+        return _shared(rest, before) if first in AUXILIARIES or _is_parallel(before) else None
+    return _with_subject(rest, first, before)
+
+
+def _shared(text: str, before: Clause) -> Clause:
+    """A clause with the subject of the one before."""
+    return Clause(f"{before.subject} … {text}" if before.subject else text, before.subject)
+
+
+def _with_subject(text: str, first: str, before: Clause) -> Clause | None:
+    """A clause with a plain subject before an auxiliary; where it begins with a pronoun, the one before tells
+    its subject."""
+    subject = _subject(text)
     if not subject or not _RELATIVE.isdisjoint(_words(subject)):
         return None
-    if words[len(_words(subject)) - len(_words(rest))] not in AUXILIARIES:
+    if _words(text)[len(_words(subject))] not in AUXILIARIES:
         return None
-    return shared if words[0] in _PRONOUNS else Clause(rest, subject)
+    return _shared(text, before) if first in _PRONOUNS else Clause(text, subject)
 
 
 def _is_parallel(before: Clause) -> bool:

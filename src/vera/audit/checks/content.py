@@ -140,7 +140,7 @@ _QUERY_FIELDS = frozenset(
 )
 _MIN_ECHOED = 3
 """Words that carry content in a statement that can be called an echo."""
-_SEARCH_PATHS = ("/search", "/search/", "/results", "/search.php", "/search.html", "/search/results")
+_SEARCH_PATHS = ("/results", "/search.php", "/search.html", "/search/results")
 
 
 def content(case: Case) -> Iterator[Finding]:
@@ -220,7 +220,7 @@ def _wall(title: str, text: str) -> str:
     pieces = [piece.strip()[:_MAX_CHECKED] for piece in _PIECE.split(text) if piece.strip()]
     for wall in _WALLS:
         sentence = _any_of(wall.phrases)
-        hit = title != "" and sentence.search(title[:_MAX_CHECKED]) is not None
+        hit = sentence.search(title[:_MAX_CHECKED]) is not None
         left = 0
         for piece in pieces:
             if sentence.search(piece):
@@ -245,11 +245,15 @@ def _is_search_page(address: str) -> bool:
     if not fields & _QUERY_FIELDS:
         return False
     path = parts.path.rstrip("/").lower() or "/"
-    labels = set((parts.hostname or "").split("."))
-    if any(engine in labels and path in paths for engine, paths in _ENGINES.items()):
-        return True
     return (
         path in _SEARCH_PATHS
         or path.endswith("/search")
         or (path == "/" and bool(fields & {"q", "s", "term"}))
+        or _is_of_engine(parts.hostname or "", path)
     )
+
+
+def _is_of_engine(host: str, path: str) -> bool:
+    """Whether a known search engine shows its hits there."""
+    labels = set(host.split("."))
+    return any(engine in labels and path in paths for engine, paths in _ENGINES.items())

@@ -77,6 +77,8 @@ _DEGREES = frozenset(("associate", "bachelor", "master", "doctor"))
 """First words of academic degrees, which sources write in many ways."""
 
 _TITLES = frozenset(("dr", "mr", "mrs", "ms"))
+_NO_NAMES = STOPWORDS | _WEEKDAYS | _TITLES
+"""Words that do not count as names."""
 
 _OPENING = re.compile(
     r"(?:\A|(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|Lt|vs|Co))(?<!\b(?:Mrs|Rev|Gen|Gov|Col|Sgt|Sen|Rep|Inc|Ltd))"
@@ -119,7 +121,7 @@ def _is_name(text: str, tokens: Sequence[Word], index: int) -> bool:
     written = text[token.start : token.end]
     if not any(character.isupper() for character in written) or len(token.form) < 2:
         return False
-    if token.form in STOPWORDS or token.form in _WEEKDAYS or token.form in _TITLES:
+    if token.form in _NO_NAMES:
         return False
     if not written[0].isupper() or written[1:] != written[1:].lower():
         return True
@@ -223,9 +225,9 @@ def names(case: Case) -> Iterator[Finding]:
             continue
         pages = Pages(cited)
         absent = missing_names(claim.text, pages)
-        computed = all(place.evidence.tier == "observed" for place in cited)
-        foreign = absent and all(differ(claim.text, place.source.text) for place in cited)
-        whole = [] if computed or foreign or not absent else _whole(claim.text, absent, case.task, pages)
+        if not absent:
+            continue
+        whole = [] if _spelled_otherwise(claim.text, cited) else _whole(claim.text, absent, case.task, pages)
         if whole:
             listed = ", ".join(whole[:NAMES_LISTED])
             message = f"No cited source names {listed}. Cite one that does, or drop the name."
@@ -238,6 +240,13 @@ def names(case: Case) -> Iterator[Finding]:
                 f"{listed} is not to be found in the cited sources as it is written here: check the name."
             )
             yield _finding("name_unclear", "misinterpretation", "soft", message, listed, claim, cited)
+
+
+def _spelled_otherwise(text: str, cited: Sequence[CitedLines]) -> bool:
+    """Whether the cited lines may spell the names of a text otherwise: commands printed all of them, or all
+    are in another language."""
+    computed = all(place.evidence.tier == "observed" for place in cited)
+    return computed or all(differ(text, place.source.text) for place in cited)
 
 
 def _whole(text: str, absent: Sequence[Name], task: str, pages: Pages) -> list[str]:

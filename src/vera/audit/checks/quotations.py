@@ -161,7 +161,11 @@ def _is_term(text: str) -> bool:
         return text.isascii()
     if len(parts) > _TITLE_WORDS or len(telling) < 2:
         return False
-    return all(word[0].isupper() or word[0].isdigit() or word in _SMALL for word in telling)
+    return all(map(_is_in_title_case, telling))
+
+
+def _is_in_title_case(word: str) -> bool:
+    return word[0].isupper() or word[0].isdigit() or word in _SMALL
 
 
 def _altered(quotation: Quotation, cited: Sequence[CitedLines], indexes: _Indexes) -> bool:
@@ -200,17 +204,11 @@ def _in_span(
         if _is_heading(quotation.text, place):
             return None
     place, located = found[0]
-    partly = any(
-        other.evidence.text.sha256 == place.evidence.text.sha256
-        and other.first <= located.last
-        and located.first <= other.last
-        for other in cited
-    )
     where = _lines(located.first, located.last)
     return Finding(
         code="quotation_not_in_span",
         label="wrong_evidence",
-        severity="soft" if partly else "hard",
+        severity="soft" if _touched(place, located, cited) else "hard",
         claim=claim.key,
         evidence=place.evidence.id,
         first=located.first,
@@ -223,12 +221,22 @@ def _in_span(
 
 def _covered(place: CitedLines, located: Located, cited: Sequence[CitedLines]) -> bool:
     """Whether the cited lines of this source hold all lines of the quotation."""
-    own = [other for other in cited if other.evidence.text.sha256 == place.evidence.text.sha256]
     line = located.first
-    for other in sorted(own, key=lambda other: other.first):
+    for other in sorted(_of_source(place, cited), key=lambda other: other.first):
         if other.first <= line <= other.last:
             line = other.last + 1
     return line > located.last
+
+
+def _touched(place: CitedLines, located: Located, cited: Sequence[CitedLines]) -> bool:
+    """Whether the cited lines of this source hold some line of the quotation."""
+    return any(
+        other.first <= located.last and located.first <= other.last for other in _of_source(place, cited)
+    )
+
+
+def _of_source(place: CitedLines, cited: Sequence[CitedLines]) -> list[CitedLines]:
+    return [other for other in cited if other.evidence.text.sha256 == place.evidence.text.sha256]
 
 
 def _gap(claim: Claim, quotation: Quotation, place: CitedLines, located: Located) -> Finding | None:

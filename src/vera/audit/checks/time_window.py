@@ -59,6 +59,11 @@ def time_window(case: Case) -> Iterator[Finding]:
                 code="bad_window", label="invalid_source", severity="hard", message=message, detail=text[:100]
             )
     after, before = bounds
+    yield from _of_claims(case, after, before)
+
+
+def _of_claims(case: Case, after: _Period | None, before: _Period | None) -> Iterator[Finding]:
+    """The findings about the cited pages, each of which is read once."""
     found: dict[str, _Period | None] = {}
     for claim in case.claims:
         for name in dict.fromkeys(cite.evidence for cite in claim.cites):
@@ -149,10 +154,18 @@ def _published(evidence: Evidence, source: SourceText) -> _Period | None:
     """When a page says it was published: in its title, its first lines, its metadata, its URL."""
     if not is_page(evidence):
         return _of_metadata(evidence.dated)
-    source = source.seen(evidence.marks)
+    stated = _stated(evidence.title, source.seen(evidence.marks)) or _of_metadata(evidence.dated)
+    if stated is not None:
+        return stated
+    match = _ADDRESS_DATE.search(urlsplit(evidence.source).path) if "://" in evidence.source else None
+    return _day(int(match["y"]), int(match["m"]), int(match["d"])) if match else None
+
+
+def _stated(title: str, source: SourceText) -> _Period | None:
+    """The first date beside a word like "published" in the title or the first lines."""
     count = min(_HEAD_LINES, len(source.lines))
     head = (source.lines.cut(number, number).decode("utf-8", "replace") for number in range(1, count + 1))
-    lines = [evidence.title, *head]
+    lines = [title, *head]
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         shown = line[:_MAX_CHARACTERS]
         for word in islice(_PUBLISHED.finditer(shown), 8):
@@ -160,10 +173,7 @@ def _published(evidence: Evidence, source: SourceText) -> _Period | None:
             match = _DATE.match(text)
             if match is not None and (period := _period(match)) is not None:
                 return period
-    if (stated := _of_metadata(evidence.dated)) is not None:
-        return stated
-    match = _ADDRESS_DATE.search(urlsplit(evidence.source).path) if "://" in evidence.source else None
-    return _day(int(match["y"]), int(match["m"]), int(match["d"])) if match else None
+    return None
 
 
 def _of_metadata(dated: str) -> _Period | None:
@@ -178,13 +188,17 @@ def _period(match: re.Match[str]) -> _Period | None:
     if match["iso"]:
         year, month, day = match["iy"], int(match["im"]), match["id"]
     elif match["a"]:
-        a, b, year = int(match["a"]), int(match["b"]), match["y3"]
-        ways = [each for each in (_day(int(year), b, a), _day(int(year), a, b)) if each is not None]
-        return _Period(min(way.first for way in ways), max(way.last for way in ways)) if ways else None
+        return _either_way(int(match["a"]), int(match["b"]), int(match["y3"]))
     else:
         year, day = match["y1"] or match["y2"], match["d1"] or match["d2"]
         month = _MONTH_NUMBERS[(match["m1"] or match["m2"])[:3].lower()]
     return _day(int(year), month, int(day)) if day else _month(int(year), month)
+
+
+def _either_way(a: int, b: int, year: int) -> _Period | None:
+    """The days that 3/4/2021 may mean, where day and month may come in either order."""
+    ways = [each for each in (_day(year, b, a), _day(year, a, b)) if each is not None]
+    return _Period(min(way.first for way in ways), max(way.last for way in ways)) if ways else None
 
 
 def _day(year: int, month: int, day: int) -> _Period | None:

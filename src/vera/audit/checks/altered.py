@@ -6,9 +6,10 @@ nearly all other words of the claim counts, and where one such sentence agrees w
 So a paraphrase is not judged by this, which a rule cannot do.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from vera.audit.case import Case, CitedLines, language_of, statements
@@ -17,6 +18,7 @@ from vera.evidence.finding import Finding
 from vera.text.late_regex import late_regex
 from vera.text.lexicon import word_set
 from vera.text.quantity import Quantity, quantities
+from vera.text.units import Unit
 from vera.text.value_dress import DOWNWARDS, ERA_BEFORE_CHRIST, Dress, dress
 from vera.text.words import STOPWORDS, negations, stem, words
 
@@ -189,11 +191,11 @@ def _value(text: str, quantity: Quantity) -> Value:
 def _turned(ours: Line, value: Value, line: Line, other: Value) -> bool:
     """Whether what is at the same number makes it another value."""
     mine, theirs = value.dress, other.dress
-    if mine.bound and theirs.bound and mine.bound != theirs.bound:
+    if {mine.bound, theirs.bound} == {"above", "below"}:
         return _denies(ours.text) == _denies(line.text)
     if mine.era != theirs.era and "before" in (mine.era, theirs.era):
-        lacking = line if mine.era == "before" else ours
-        return bool(mine.era and theirs.era) or not ERA_BEFORE_CHRIST.search(lacking.text)
+        era, text = (theirs.era, line.text) if mine.era == "before" else (mine.era, ours.text)
+        return bool(era) or not ERA_BEFORE_CHRIST.search(text)
     if mine.minus != theirs.minus and not (DOWNWARDS.search((line if mine.minus else ours).text)):
         return True
     return mine.tail != theirs.tail
@@ -210,14 +212,15 @@ def _shown(line: Line, value: Value) -> str:
 
 def _swapped(ours: Line, line: Line) -> str:
     """The same sentence with the same values in another order: 100 g of sugar per 38 g."""
-    mine = [(value.core, value.quantity.units) for value in ours.values]
+    mine = _with_units(ours.values)
     for start in _runs(ours, line) if len(mine) > 1 else ():
-        theirs = [(value.core, value.quantity.units) for value in line.values[start : start + len(mine)]]
+        theirs = _with_units(line.values[start : start + len(mine)])
         apart = [at for at, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
         if not apart or sorted(map(str, mine)) != sorted(map(str, theirs)):
             continue
         kept = frozenset(pairwise(mine)) & frozenset(pairwise(theirs))
-        if all(any(mine[at] in pair for pair in kept) for at in apart):
+        together = frozenset(chain.from_iterable(kept))
+        if all(mine[at] in together for at in apart):
             continue  # what belongs together changed places together
         between = [
             ours.text[one.end : other.start] for one, other in pairwise(ours.found[apart[0] : apart[-1] + 1])
@@ -225,6 +228,10 @@ def _swapped(ours: Line, line: Line) -> str:
         if not all(map(_ROW.fullmatch, between)):
             return _shown(line, line.values[start + apart[0]])
     return ""
+
+
+def _with_units(values: Sequence[Value]) -> list[tuple[Decimal | str, tuple[Unit, ...]]]:
+    return [(value.core, value.quantity.units) for value in values]
 
 
 def _runs(ours: Line, line: Line) -> Iterator[int]:
@@ -251,10 +258,17 @@ def _of_brackets(ours: Line, cited: Sequence[CitedLines]) -> str:
     text = "\n".join(place.span.text for place in cited)
     if not any(_BRACKETS.search(place.source.text) for place in cited):
         return ""
+    stated = {each.quantity.value for each in ours.values}
     for match in _BRACKETED.finditer(text):
         inside = {each.value.copy_abs() for each in quantities(match["number"])}
-        bare = [each for each in quantities(text) if each.value.copy_abs() in inside]
-        plain = [each for each in bare if not match.start() < each.start < match.end()]
-        if not plain and any(value.quantity.value in inside for value in ours.values):
+        if stated & inside and not _is_plain_elsewhere(inside, match, text):
             return match[0]
     return ""
+
+
+def _is_plain_elsewhere(values: Collection[Decimal], brackets: re.Match[str], text: str) -> bool:
+    """Whether a text has one of these values outside of these brackets."""
+    return any(
+        each.value.copy_abs() in values and not brackets.start() < each.start < brackets.end()
+        for each in quantities(text)
+    )

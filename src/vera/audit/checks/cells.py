@@ -16,7 +16,7 @@ from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.audit.derivable import is_difference, is_idle
 from vera.evidence.finding import Finding
 from vera.text.late_regex import late_regex
-from vera.text.quantity import quantities
+from vera.text.quantity import Quantity, quantities
 from vera.text.tables import Row, Table, table_at
 from vera.text.units import Unit, units_in
 from vera.text.whole_sentences import line
@@ -108,12 +108,7 @@ def _another(asked: "_Asked", said: frozenset[str], ours: frozenset[Decimal], ta
     value = asked.value
     if any(value in numbers_in(cell) for cell in (*table.head, *(row.cells[0] for row in table.rows))):
         return ""
-    places = [
-        (row, column)
-        for row in table.rows
-        for column, cell in enumerate(row.cells)
-        if column and _is_value(cell) and value in numbers_in(cell)
-    ]
+    places = _places(value, table)
     if not places:
         return None
     named = [
@@ -123,6 +118,16 @@ def _another(asked: "_Asked", said: frozenset[str], ours: frozenset[Decimal], ta
         for row, column in places
     ]
     return named[0] if all(named) else ""
+
+
+def _places(value: Decimal, table: Table) -> list[tuple[Row, int]]:
+    """The cells that have a value, each as its row and the number of its column."""
+    return [
+        (row, column)
+        for row in table.rows
+        for column, cell in enumerate(row.cells)
+        if column and _is_value(cell) and value in numbers_in(cell)
+    ]
 
 
 def _other_unit(column: int, asked: "_Asked", table: Table) -> str:
@@ -225,20 +230,23 @@ class _Asked(NamedTuple):
 
 def _asked(claim: str, spoken: str) -> Iterator[_Asked]:
     for quantity in quantities(claim, spoken):
-        if (
-            quantity.kind not in _READ
-            or quantity.hedge
-            or is_idle(quantity, claim)
-            or is_difference(quantity, claim)
-            or _MORE.match(claim, quantity.end)
-            or (quantity.value <= _LARGEST_COUNT and not quantity.units)
-            or any(reading.month for reading in quantity.dates)
-            or _BOUND.search(claim, max(0, quantity.start - _NEAR), quantity.start)
-        ):
-            continue
-        yield _Asked(quantity.value, quantity.text, quantity.start, quantity.end, quantity.units)
+        if _must_be_read(quantity, claim):
+            yield _Asked(quantity.value, quantity.text, quantity.start, quantity.end, quantity.units)
     for found in _IN_CHINESE.finditer(claim):
         yield _Asked(_decimal(found[0]), found[0], found.start(), found.end())
+
+
+def _must_be_read(quantity: Quantity, claim: str) -> bool:
+    """Whether a claim must have read a number: no bound, difference, small count, or date within a year."""
+    return quantity.kind in _READ and not (
+        quantity.hedge
+        or is_idle(quantity, claim)
+        or is_difference(quantity, claim)
+        or _MORE.match(claim, quantity.end)
+        or (quantity.value <= _LARGEST_COUNT and not quantity.units)
+        or any(reading.month for reading in quantity.dates)
+        or _BOUND.search(claim, max(0, quantity.start - _NEAR), quantity.start)
+    )
 
 
 def _decimal(digits: str) -> Decimal:

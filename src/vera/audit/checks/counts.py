@@ -48,12 +48,18 @@ def _counts(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
     there = [(place.span.text, quantity) for place in cited for quantity in place.span.quantities]
     values = {quantity.value for _, quantity in there}
     for quantity in asked:
-        noun = _counted(claim.text, quantity)
-        others = [other for text, other in there if _is_count(other) and _counted(text, other) == noun]
-        total = sum(other.value for other in others)
-        if not noun or not others or quantity.value in values or quantity.value == total:
-            continue
-        yield _differs(quantity.text, others[0].text, claim, cited)
+        other = _other_count(claim.text, quantity, there)
+        if other is not None and quantity.value not in values:
+            yield _differs(quantity.text, other.text, claim, cited)
+
+
+def _other_count(claim: str, quantity: Quantity, there: Sequence[tuple[str, Quantity]]) -> Quantity | None:
+    """The first number of cited lines that counts the same things; None where all of them add up to this one.
+    `there`: the numbers, each with its text."""
+    noun = _counted(claim, quantity)
+    others = [other for text, other in there if _is_count(other) and _counted(text, other) == noun]
+    total = sum(other.value for other in others)
+    return others[0] if noun and others and quantity.value != total else None
 
 
 def _times(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:

@@ -185,20 +185,31 @@ def _of_claim(claim: Claim, cited: Sequence[CitedLines], sources: _Sources) -> I
         ):
             continue
         told.add(quantity.text)
-        backings = {backing(quantity, index) for index in whole}
-        derivable = is_derivable(quantity, claim.text, cited)
-        if "stated" in backings or backed(quantity, beside):
-            if not derivable:
-                yield _elsewhere(quantity, claim, cited)
-        elif quantity.units and "unclear" in backings and not derivable:
-            yield _other_unit(quantity, claim, cited)
-        else:
-            yield _missing(quantity, claim, cited, hard="unclear" not in backings and not derivable)
+        yield from _of_quantity(quantity, claim, cited, whole, beside)
 
 
 def _reads_table(quantity: Quantity, cited: Sequence[CitedLines], sources: _Sources) -> bool:
     """Whether the cited lines have the number without its unit, and the unit beside it or over it."""
     return bool(quantity.units) and sources.names_unit(quantity, cited)
+
+
+def _of_quantity(
+    quantity: Quantity,
+    claim: Claim,
+    cited: Sequence[CitedLines],
+    whole: Sequence[QuantityIndex],
+    beside: QuantityIndex,
+) -> Iterator[Finding]:
+    """What is wrong with a quantity that the cited lines do not state."""
+    backings = {backing(quantity, index) for index in whole}
+    derivable = is_derivable(quantity, claim.text, cited)
+    if "stated" in backings or backed(quantity, beside):
+        if not derivable:
+            yield _elsewhere(quantity, claim, cited)
+    elif quantity.units and "unclear" in backings and not derivable:
+        yield _other_unit(quantity, claim, cited)
+    else:
+        yield _missing(quantity, claim, cited, hard="unclear" not in backings and not derivable)
 
 
 def _missing(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines], *, hard: bool) -> Finding:

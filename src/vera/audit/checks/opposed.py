@@ -150,6 +150,9 @@ class _Sentence:
 Rule = Callable[[_Sentence, _Sentence], str]
 """What a cited sentence has that turns the claim round, '' when it does not."""
 
+_Segment = tuple[frozenset[str], frozenset[str]]
+"""A part of a sentence: its numbers, and its other stems."""
+
 
 def opposed(case: Case) -> Iterator[Finding]:
     """`opposed` (soft), once for each statement, with the kind and what is there in `detail`."""
@@ -354,19 +357,24 @@ def _pairing(ours: _Sentence, line: _Sentence) -> str:
     if len(parts) < 2:
         return ""
     common = frozenset.intersection(*(found for _, found in parts))
+    telling = [(numbers, found - common) for numbers, found in parts]
     for values, stems_near in _segments(ours.text):
         for value in values:
-            here = [found - common for numbers, found in parts if value in numbers]
-            elsewhere = [found - common for numbers, found in parts if value not in numbers]
-            if len(here) != 1 or not here[0] - stems_near or here[0] & stems_near:
-                continue
-            if any(found & stems_near for found in elsewhere):
-                return str(value)
+            if _is_of_another(value, stems_near, telling):
+                return value
     return ""
 
 
-def _segments(text: str) -> list[tuple[frozenset[str], frozenset[str]]]:
-    """The parts of a sentence between commas and conjunctions: their numbers, and their other stems."""
+def _is_of_another(value: str, stems_near: frozenset[str], parts: Sequence[_Segment]) -> bool:
+    """Whether only one part has a value and none of these stems, which another part has."""
+    here = [found for numbers, found in parts if value in numbers]
+    if len(here) != 1 or not here[0] or here[0] & stems_near:
+        return False
+    return any(found & stems_near for numbers, found in parts if value not in numbers)
+
+
+def _segments(text: str) -> list[_Segment]:
+    """The parts of a sentence between commas and conjunctions."""
     found = [each for each in quantities(text) if each.kind not in ("date", "relative", "ordinal")]
     parts = []
     for start, end in _borders(text):

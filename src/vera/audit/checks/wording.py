@@ -96,7 +96,7 @@ def _words_absent(claim: Claim, cited: Sequence[CitedLines], weights: dict[str, 
     held: set[str] = set()
     for place in cited:
         held |= place.source.passages.cover(weights, WINDOW, *_around(place)).held
-        held |= weights.keys() & set(stems(" ".join((place.evidence.title, *place.headings))))
+        held |= weights.keys() & set(stems(_heads(place)))
     total = sum(weights.values())
     covered = 100 * sum(weights[stem] for stem in held) // total
     if covered >= COVERED_PERCENT:
@@ -126,18 +126,21 @@ def floor_share(text: str, cited: Sequence[CitedLines]) -> int | None:
     """The percentage of the content words of a claim that are in the cited lines, in their title or in the
     headings over them; a word with the same first letters counts. None for what cannot be compared: a
     claim of few words, lines in another language, and what a command printed."""
-    said = {stem(word.form) for word in words(text) if word.form not in STOPWORDS}
+    said = frozenset(stems(text))
     if len(said) < FLOOR_WORDS or any(place.evidence.tier == "observed" for place in cited):
         return None
     if any(differ(text, place.source.text) for place in cited):
         return None
-    heads = " ".join(part for place in cited for part in (place.evidence.title, *place.headings))
+    heads = " ".join(map(_heads, cited))
     there = frozenset(stems(heads)).union(*(place.span.all_stems for place in cited))
     starts = frozenset(found[:FLOOR_LETTERS] for found in there if len(found) >= FLOOR_LETTERS)
-    held = sum(
-        1 for key in said if key in there or (len(key) >= FLOOR_LETTERS and key[:FLOOR_LETTERS] in starts)
-    )
+    held = sum(1 for key in said if key in there or key[:FLOOR_LETTERS] in starts)
     return 100 * held // len(said)
+
+
+def _heads(place: CitedLines) -> str:
+    """The title of the source, and the headings over the lines."""
+    return " ".join((place.evidence.title, *place.headings))
 
 
 def _degree(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
@@ -163,7 +166,7 @@ def _degree(claim: Claim, cited: Sequence[CitedLines]) -> Iterator[Finding]:
 
 
 def _polarity(claim: Claim, cited: Sequence[CitedLines], weights: dict[str, int]) -> Iterator[Finding]:
-    """Negation on one side only, and a source that says may where the claim says is."""
+    """Negation on one side only, and a limit that the claim leaves out."""
     denied = negations(claim.text)
     if denied and not any(negations(_text(place, *_around(place))) for place in cited):
         written = claim.text[denied[0].start : denied[0].end]
@@ -186,11 +189,16 @@ def _polarity(claim: Claim, cited: Sequence[CitedLines], weights: dict[str, int]
             written,
             f'The cited lines deny ("{written}"), the statement does not. Read them again.',
         )
+    yield from _modality(claim, cited[0], lines)
+
+
+def _modality(claim: Claim, place: CitedLines, lines: Sequence[str]) -> Iterator[Finding]:
+    """A source that says may where the claim says is."""
     if lines and not hedges(claim.text) and all(hedges(line) for line in lines):
         written = _first(lines[0], hedges(lines[0])[0].form)
         yield _finding(
             claim,
-            cited[0],
+            place,
             "modality",
             "overconfident",
             written,

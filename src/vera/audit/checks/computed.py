@@ -8,9 +8,11 @@ one value must be.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 
@@ -39,6 +41,10 @@ _SEARCH_WORDS = """
 """
 _OF_SEARCHES = frozenset(stems(_SEARCH_WORDS))
 """Words with which one says that a search found nothing."""
+
+_Origin = Literal["computed", "unmoved", "given", "literal", "missing"]
+"""Where a value of a claim comes from: a command computed it, prints it whatever its input holds, or has it
+in its own text; the task or a source states it; or no cited line prints it."""
 
 _UNITS = frozenset(map(Decimal, (7, 12, 24, 30, 52, 60, 365, 1024, 3600, 86400)))
 """Numbers that turn one unit into another."""
@@ -151,8 +157,11 @@ class _Claim:
                 yield output
             elif output is not None:
                 outputs.append(output)
-        if not outputs:
-            return
+        if outputs:
+            yield from self._of_outputs(outputs)
+
+    def _of_outputs(self, outputs: Sequence[_Output]) -> Iterator[Finding]:
+        """What is wrong with a claim about lines that a clean box printed again."""
         values = [value for value in quantities(self._claim.text) if not self._is_name(value, outputs)]
         found = [finding for output in outputs for finding in self._ungrounded(output)]
         found += self._values(values, outputs) if values else self._words(outputs)
@@ -221,21 +230,10 @@ class _Claim:
         return is_word and any(folded(value.text) in output.program.folded for output in outputs)
 
     def _values(self, values: Sequence[Quantity], outputs: Sequence[_Output]) -> Iterator[Finding]:
-        missing: list[str] = []
-        literal: list[str] = []
-        unmoved: list[str] = []
-        any_computed = False
+        texts: dict[_Origin, list[str]] = defaultdict(list)
         for value in values:
-            if any(value.value and self._searched(output) == value.value for output in outputs):
-                any_computed = True  # "none of 14 files": the command has looked at 14
-                continue
-            if any(_computes(output, value, moved=self._suspect(output)) for output in outputs):
-                any_computed = True
-            elif any(_computes(output, value, moved=False) for output in outputs):
-                unmoved.append(value.text)
-            elif not any(_stated(value, text.quantities) for text in self._given):
-                printed = any(_stated(value, output.place.span.quantities) for output in outputs)
-                (literal if printed else missing).append(value.text)
+            texts[self._origin(value, outputs)].append(value.text)
+        missing, unmoved, literal = texts["missing"], texts["unmoved"], texts["literal"]
         if missing:
             listed = ", ".join(missing[:LISTED])
             yield self._finding(
@@ -254,7 +252,7 @@ class _Claim:
                 outputs[0].place,
                 listed,
             )
-        if literal or not (missing or any_computed or unmoved):
+        if literal or not (missing or "computed" in texts or unmoved):
             listed = ", ".join((literal or [value.text for value in values])[:LISTED])
             yield self._finding(
                 "value_is_literal",
@@ -263,6 +261,22 @@ class _Claim:
                 outputs[0].place,
                 listed,
             )
+
+    def _origin(self, value: Quantity, outputs: Sequence[_Output]) -> _Origin:
+        if self._is_computed(value, outputs):
+            return "computed"
+        if any(_computes(output, value, moved=False) for output in outputs):
+            return "unmoved"
+        if any(_stated(value, text.quantities) for text in self._given):
+            return "given"
+        printed = any(_stated(value, output.place.span.quantities) for output in outputs)
+        return "literal" if printed else "missing"
+
+    def _is_computed(self, value: Quantity, outputs: Sequence[_Output]) -> bool:
+        """Whether a command has made the value, or has looked at as many files: "none of 14 files"."""
+        if any(value.value and self._searched(output) == value.value for output in outputs):
+            return True
+        return any(_computes(output, value, moved=self._suspect(output)) for output in outputs)
 
     def _searched(self, output: _Output) -> int:
         """How many files the command has searched in vain for what the claim denies; 0 when it denies
@@ -307,14 +321,11 @@ class _Claim:
         if any(map(self._searched, outputs)):
             return
         said = self._claim.text
-        quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(said)]
-        wanted = [*quoted, *(name.written for name in names_in(said))]
-        given = [*self._given, *(SourceText(each.place.evidence.source.encode()) for each in outputs)]
-        missing = [
-            word
-            for word in dict.fromkeys(wanted)
-            if not _holds(word, (output.place.span for output in outputs)) and not _holds(word, given)
-        ]
+        wanted = _quoted_and_named(said)
+        printed = [output.place.span for output in outputs]
+        addresses = [SourceText(output.place.evidence.source.encode()) for output in outputs]
+        texts = [*printed, *self._given, *addresses]
+        missing = [word for word in dict.fromkeys(wanted) if not _holds(word, texts)]
         if missing:
             listed = ", ".join(missing[:LISTED])
             why = f"{listed} is not among the cited lines of the output"
@@ -420,6 +431,12 @@ def _stated(value: Quantity, found: Iterable[Quantity]) -> bool:
         readings.append(share)
     backings = [backing(reading, index) for reading in readings]
     return "stated" in backings or (value.kind in _NUMERIC and "unclear" in backings)
+
+
+def _quoted_and_named(text: str) -> list[str]:
+    """The quotations of a text, and the words of its names."""
+    quoted = [next(filter(None, match.groups())) for match in _QUOTED.finditer(text)]
+    return [*quoted, *(name.written for name in names_in(text))]
 
 
 def _holds(words: str, texts: Iterable[SourceText]) -> bool:

@@ -34,21 +34,29 @@ def independence(case: Case) -> Iterator[Finding]:
     asked = asked_sources(case.task, case.policy.official_domains) if usual else AskedSources()
     groups = groups_of([place for _, here in cited for place in here])
     for claim, here in cited:
-        captured = [place for place in here if place.evidence.tier == "captured" and not place.evidence.lead]
-        pages = [place for place in captured if is_web(place.evidence)]
-        if not pages or len(pages) < len(captured):
-            continue
-        own = {
-            groups[place.evidence.text.sha256].key: groups[place.evidence.text.sha256]
-            for place in pages
-            if answered(place.evidence)
-        }
-        own = _without_echoes(own, pages)
-        named = any(asked.has(place.evidence.source) and answered(place.evidence) for place in pages)
-        if not named and len(own) < needed:
-            yield _finding(claim, pages, list(own.values()), needed, unlisted=asked.official)
-        if asked.is_known and not named:
-            yield _uncited(claim, pages[0], asked)
+        if pages := _only_pages(here):
+            yield from _of_claim(claim, pages, groups, asked, needed)
+
+
+def _only_pages(cited: Sequence[CitedLines]) -> list[CitedLines]:
+    """The cited web pages, none where other captured evidence is cited, too."""
+    captured = [place for place in cited if place.evidence.tier == "captured" and not place.evidence.lead]
+    pages = [place for place in captured if is_web(place.evidence)]
+    return pages if len(pages) == len(captured) else []
+
+
+def _of_claim(
+    claim: Claim, pages: Sequence[CitedLines], groups: Mapping[str, Group], asked: AskedSources, needed: int
+) -> Iterator[Finding]:
+    answering = [place for place in pages if answered(place.evidence)]
+    if any(asked.has(place.evidence.source) for place in answering):
+        return
+    own = [groups[place.evidence.text.sha256] for place in answering]
+    independent = _without_echoes({group.key: group for group in own}, pages)
+    if len(independent) < needed:
+        yield _finding(claim, pages, list(independent.values()), needed, unlisted=asked.official)
+    if asked.is_known:
+        yield _uncited(claim, pages[0], asked)
 
 
 def _without_echoes(own: Mapping[str, Group], pages: Sequence[CitedLines]) -> dict[str, Group]:
@@ -141,21 +149,22 @@ def _why(pages: Sequence[CitedLines], own: Sequence[Group]) -> str:
         ids.setdefault(place.evidence.text.sha256, []).append(place.evidence.id)
     if not own:
         return f"{', '.join(name for names in ids.values() for name in names)} did not hold the page"
-    reasons = []
-    for names in ids.values():
-        if len(names) > 1:
-            reasons.append(f"{' and '.join(names)} are the same text")
-    for group in own:
-        members = [sha256 for sha256 in group.sources if sha256 in ids]
-        if len(members) > 1:
-            pair = " and ".join(ids[sha256][0] for sha256 in members)
-            shared = {link.domain for link in group.links if {link.first, link.second} & set(members)}
-            if shared == {""}:
-                reasons.append(f"{pair} are copies of each other")
-            elif "" in shared:
-                reasons.append(f"{pair} are of one site or copies of each other")
-            else:
-                reasons.append(f"{pair} are both of {group.key}")
+    reasons = [f"{' and '.join(names)} are the same text" for names in ids.values() if len(names) > 1]
+    reasons += [why for group in own if (why := _why_one(group, ids))]
     if not reasons:
         reasons.append(f"{pages[0].evidence.id} is of {own[0].key}, and no other is cited")
     return "; ".join(reasons)
+
+
+def _why_one(group: Group, ids: Mapping[str, Sequence[str]]) -> str:
+    """Why pages of a group are one source, '' where it has only one of them."""
+    members = [sha256 for sha256 in group.sources if sha256 in ids]
+    if len(members) < 2:
+        return ""
+    pair = " and ".join(ids[sha256][0] for sha256 in members)
+    shared = {link.domain for link in group.links if {link.first, link.second} & set(members)}
+    if shared == {""}:
+        return f"{pair} are copies of each other"
+    if "" in shared:
+        return f"{pair} are of one site or copies of each other"
+    return f"{pair} are both of {group.key}"

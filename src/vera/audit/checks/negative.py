@@ -53,21 +53,7 @@ def _coverage(case: Case, claim: Claim, cited: Sequence[CitedLines]) -> Iterator
     if any(denied_by(place, about) for place in cited):
         return
     made = searches(case, claim)
-    policy = case.policy
-    wanting = []
-    if len(made.families) < policy.negative_families:
-        wanting.append(_search_more(claim, case.task, made, policy.negative_families))
-    if made.web or any(is_web(place.evidence) for place in cited):
-        looked = domains(case, claim, about)
-        if len(looked.official) < policy.negative_official:
-            wanting.append(
-                f"read pages of {policy.negative_official} official sites ({_names(looked.official)} so far)"
-            )
-        spare = max(0, len(looked.official) - policy.negative_official)
-        if len(looked.independent) + spare < policy.negative_independent:
-            wanting.append(
-                f"read {policy.negative_independent} independent site ({_names(looked.independent)} so far)"
-            )
+    wanting = list(_wanting(case, claim, cited, about, made))
     if wanting:
         yield Finding(
             code="coverage_missing",
@@ -79,6 +65,23 @@ def _coverage(case: Case, claim: Claim, cited: Sequence[CitedLines]) -> Iterator
             "that says it.",
             detail="searched: " + ("; ".join(made.families[:_QUERIES_LISTED]) or "nothing about it"),
         )
+
+
+def _wanting(
+    case: Case, claim: Claim, cited: Sequence[CitedLines], about: frozenset[str], made: Searches
+) -> Iterator[str]:
+    """What must still be searched or read before the claim may deny something."""
+    policy = case.policy
+    if len(made.families) < policy.negative_families:
+        yield _search_more(claim, case.task, made, policy.negative_families)
+    if made.web or any(is_web(place.evidence) for place in cited):
+        looked = domains(case, claim, about)
+        official, independent = looked.official, looked.independent
+        if len(official) < policy.negative_official:
+            yield f"read pages of {policy.negative_official} official sites ({_names(official)} so far)"
+        spare = max(0, len(official) - policy.negative_official)
+        if len(independent) + spare < policy.negative_independent:
+            yield f"read {policy.negative_independent} independent site ({_names(independent)} so far)"
 
 
 def _search_more(claim: Claim, task: str, made: Searches, needed: int) -> str:

@@ -337,7 +337,6 @@ async def set_limits(connection: "Connection", limits: Mapping[str, int]) -> Non
 async def adopt(connection: "Connection", task: str, found: History, manifest: Manifest | None) -> None:
     """Take over what the folder knows about a task that is new here, as when the database is a new one."""
     for begun in found.begun:
-        over = found.ended.get(begun.number)
         await connection.execute(
             "insert into vera_attempt (task, number, worker, worker_name, endpoint, begun, lost, ended, "
             "outcome, reason, exit_code, session, spent) select %s, %s, 0, %s, endpoint, to_timestamp(%s), "
@@ -348,13 +347,7 @@ async def adopt(connection: "Connection", task: str, found: History, manifest: M
                 begun.number,
                 _clean(begun.worker),
                 begun.ts,
-                over.ts if over else None,
-                over.ts if over else None,
-                over.outcome if over else None,
-                _clean(over.reason) if over else "",
-                over.exit_code if over else 0,
-                over.session if over else 0,
-                canonical(dict(over.spent)).decode() if over else "{}",
+                *_end_columns(found.ended.get(begun.number)),
                 task,
             ],
         )
@@ -365,6 +358,14 @@ async def adopt(connection: "Connection", task: str, found: History, manifest: M
         )
     if manifest is not None:
         await adopt_commit(connection, manifest)
+
+
+def _end_columns(end: Ended | None) -> list[Any]:
+    """What `adopt` writes of the end of an attempt, the time twice: for `lost` and for `ended`."""
+    if end is None:
+        return [None, None, None, "", 0, 0, "{}"]
+    spent = canonical(dict(end.spent)).decode()
+    return [end.ts, end.ts, end.outcome, _clean(end.reason), end.exit_code, end.session, spent]
 
 
 def commit_of(manifest: Manifest) -> Commit:

@@ -59,18 +59,12 @@ def _rows(text: str) -> list[list[str]]:
 
 
 def _questions(rows: Sequence[Sequence[str]], where: str) -> Questions:
-    names = [name.casefold() for name in rows[0]] if rows else []
-    if names.count(QUESTION) != 1:
-        raise BatchError(
-            f"{where} has no column “{QUESTION}”. Its first row names the columns; an example of a file: "
-            "question, and below it a question in each row.",
-            2,
-        )
+    names = _columns(rows, where)
     at, titled = names.index(QUESTION), names.index(TITLE) if TITLE in names else None
     asked: dict[str, str] = {}
     repeated = 0
     for number, row in enumerate(rows[1:], 1):
-        question = row[at] if at < len(row) else ""
+        question = _cell(row, at)
         if not question or len(question) > MAX_QUESTION:
             raise BatchError(f"{where}: question {number} {_wrong(question)}.", 2)
         if len(row) > len(names):
@@ -79,14 +73,30 @@ def _questions(rows: Sequence[Sequence[str]], where: str) -> Questions:
                 "question that holds a comma between quotation marks.",
                 2,
             )
-        title = row[titled] if titled is not None and titled < len(row) else ""
         repeated += question in asked
-        asked.setdefault(question, title[:MAX_TITLE] or question)
+        asked.setdefault(question, _cell(row, titled)[:MAX_TITLE] or question)
     if not asked:
         raise BatchError(f"{where} has no question below its first row.", 2)
     if len(asked) > MAX_QUESTIONS:
         raise BatchError(f"{where} has {len(asked)} questions; a table takes {MAX_QUESTIONS}. Split it.", 2)
     return Questions(asked=tuple((title, question) for question, title in asked.items()), repeated=repeated)
+
+
+def _columns(rows: Sequence[Sequence[str]], where: str) -> list[str]:
+    """The names in the first row, of which one is that of the questions."""
+    names = [name.casefold() for name in rows[0]] if rows else []
+    if names.count(QUESTION) != 1:
+        raise BatchError(
+            f"{where} has no column “{QUESTION}”. Its first row names the columns; an example of a file: "
+            "question, and below it a question in each row.",
+            2,
+        )
+    return names
+
+
+def _cell(row: Sequence[str], at: int | None) -> str:
+    """A cell of a row; '' where the row ends before it, or there is no such column."""
+    return row[at] if at is not None and at < len(row) else ""
 
 
 def _wrong(question: str) -> str:

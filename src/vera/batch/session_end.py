@@ -65,8 +65,12 @@ def how_it_stands(watch: Watch) -> How:
             return "finished"
         if state.ended.exit_code not in RESUMABLE:
             return "neither"
-    begun = state.task is not None and any(lane.started for lane in state.lanes.values())
-    return "resumable" if begun and state.requested is None else "neither"
+    return "resumable" if _has_begun(state) and state.requested is None else "neither"
+
+
+def _has_begun(state: RunState) -> bool:
+    """Whether a lane of the session has started on its task."""
+    return state.task is not None and any(lane.started for lane in state.lanes.values())
 
 
 def manifest_of(

@@ -1,5 +1,6 @@
 """Where a task stands: a pure function of what is written about it."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -31,13 +32,18 @@ def standing(history: History, *, live: bool = False) -> Standing:
     if mark is not None and mark.kind == "cancelled":
         return Standing(state="cancelled", reason="cancelled")
     first = mark.after + 1 if mark is not None else 1
-    numbers = [begun.number for begun in history.begun if begun.number >= first]
-    if not numbers:
+    ends = [history.ended.get(begun.number) for begun in history.begun if begun.number >= first]
+    if not ends:
         return Standing(state="open")
-    last = history.ended.get(numbers[-1])
-    if live and last is None:
+    if live and ends[-1] is None:
         return Standing(state="running")
-    died = [number for number in numbers if _died(history.ended.get(number))]
+    return _at_rest(ends)
+
+
+def _at_rest(ends: Sequence[Ended | None]) -> Standing:
+    """Where a task stands that is not done and does not run, by the ends of its attempts (at least one)."""
+    last = ends[-1]
+    died = [end for end in ends if _died(end)]
     if len(died) >= MAX_ATTEMPTS:
         return Standing(state="held", reason=f"{len(died)} attempts died with their process: {_why(last)}")
     if last is not None and last.outcome == "failed":

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import reduce
+from operator import add
 from typing import Any
 
 import msgspec
@@ -128,9 +130,8 @@ def _row(runs: Runs, task: BatchTask, live: bool) -> Row:
     history = runs.history(task.id)
     now = standing(history, live=live)
     manifest = runs.manifest(history.commit) if history.commit else None
-    last = history.ended.get(history.begun[-1].number) if history.begun else None
     done = history.commit
-    status, code = ("", last.exit_code if last else None) if done is None else (done.status, done.exit_code)
+    status, code = (done.status, done.exit_code) if done is not None else ("", _last_exit_code(history))
     if done is not None and not _belong_together(done, manifest):
         manifest, status, code = None, ALTERED, ERROR
     return Row(
@@ -148,6 +149,12 @@ def _row(runs: Runs, task: BatchTask, live: bool) -> Row:
         steps=manifest.steps if manifest else 0,
         usage=_usage(runs, task, history, manifest),
     )
+
+
+def _last_exit_code(history: History) -> int | None:
+    """The exit code of the last attempt; None where there is none, or it has no end."""
+    last = history.ended.get(history.begun[-1].number) if history.begun else None
+    return last.exit_code if last else None
 
 
 def _belong_together(commit: Commit, manifest: Manifest | None) -> bool:
@@ -176,11 +183,8 @@ def _usage(runs: Runs, task: BatchTask, history: History, manifest: Manifest | N
                 by_session[begun.number] = watch.spent
     if manifest is not None:
         by_session[manifest.session] = manifest.spent
-    usage: Usage | None = None
-    for spent in by_session.values():
-        if spent:
-            usage = _read(spent) if usage is None else usage + _read(spent)
-    return usage or Usage(cost="0")
+    usages = [_read(spent) for spent in by_session.values() if spent]
+    return reduce(add, usages) if usages else Usage(cost="0")
 
 
 def _read(spent: Mapping[str, Any]) -> Usage:

@@ -71,8 +71,7 @@ def lay_out(
     for entry in walk(real, MAX_FILES):
         path = entry.path
         at = real / path
-        hidden = any(part.startswith(_HIDDEN) for part in path.split("/") if part != ".")
-        if hidden or at in besides or left_out & {at, *at.parents}:
+        if _is_hidden(path) or at in besides or left_out & {at, *at.parents}:
             continue
         try:
             if entry.skipped:
@@ -90,6 +89,10 @@ def lay_out(
             2,
         )
     return Sheet(documents=tuple(documents), questions=tuple(questions), skipped=tuple(skipped))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(_HIDDEN) for part in path.split("/") if part != ".")
 
 
 def tasks_of(sheet: Sheet, settings: TaskSettings) -> TaskList:

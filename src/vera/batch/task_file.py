@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -99,14 +99,7 @@ def carrying(listed: TaskList, settings: Mapping[str, Scalar], input_dir: str = 
 
 def parse_task(line: bytes) -> BatchTask:
     """The task that a line says, its endpoint left open. Raises ValueError with a sentence."""
-    try:
-        said = msgspec.json.decode(line)
-    except DECODE_ERRORS as error:
-        raise ValueError(f"it is no JSON ({plain(str(error))}).") from None
-    if not isinstance(said, dict):
-        raise ValueError('it is no object. A task is written as {"task": "…"}.')
-    if strangers := [key for key in said if key not in (*MEMBERS, JOB)]:
-        raise ValueError(_unknown(str(strangers[0])))
+    said = _object(line)
     kinds = [kind for kind in ("task", "thesis", JOB) if kind in said]
     if len(kinds) != 1:
         raise ValueError('it needs either "task" (a question to answer) or "thesis" (one to verify).')
@@ -137,6 +130,19 @@ def parse_task(line: bytes) -> BatchTask:
         settings=settings,
         name=name,
     )
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    """The JSON object of a line, with no other members than those of a task."""
+    try:
+        said = msgspec.json.decode(line)
+    except DECODE_ERRORS as error:
+        raise ValueError(f"it is no JSON ({plain(str(error))}).") from None
+    if not isinstance(said, dict):
+        raise ValueError('it is no object. A task is written as {"task": "…"}.')
+    if strangers := [key for key in said if key not in (*MEMBERS, JOB)]:
+        raise ValueError(_unknown(str(strangers[0])))
+    return said
 
 
 def _task(line: bytes, endpoint: Endpoint) -> tuple[BatchTask, str]:

@@ -11,7 +11,7 @@ they were `unsure` of is left out, and so are extracts.
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, BinaryIO, Literal
 
 import msgspec
 from msgspec import Meta
@@ -78,30 +78,35 @@ def read_questions(path: Path, limit: int = MAX_QUESTIONS) -> list[Question]:
 
     Raises DataError with the number of the line.
     """
-    questions: list[Question] = []
-    ids: dict[str, int] = {}
     try:
         with path.open("rb") as file:
-            for number in range(1, 10 * MAX_QUESTIONS):
-                line = file.readline(LINE_LIMIT + 1)
-                if not line or len(questions) == limit:
-                    break
-                if len(line) > LINE_LIMIT:
-                    raise DataError(f"{path}, line {number}: longer than {LINE_LIMIT} bytes.")
-                if not line.strip():
-                    continue
-                if len(questions) == MAX_QUESTIONS:
-                    raise DataError(f"{path} holds more than {MAX_QUESTIONS} questions. Use --limit.")
-                if (question := _question(path, number, line)) is None:
-                    continue
-                if before := ids.get(question.id):
-                    raise DataError(f"{path}, line {number}: the id {question.id!a} is in line {before} too.")
-                ids[question.id] = number
-                questions.append(question)
+            questions = _questions(path, file, limit)
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not questions:
         raise DataError(f"{path} holds no questions.")
+    return questions
+
+
+def _questions(path: Path, file: BinaryIO, limit: int) -> list[Question]:
+    questions: list[Question] = []
+    ids: dict[str, int] = {}
+    for number in range(1, 10 * MAX_QUESTIONS):
+        line = file.readline(LINE_LIMIT + 1)
+        if not line or len(questions) == limit:
+            break
+        if len(line) > LINE_LIMIT:
+            raise DataError(f"{path}, line {number}: longer than {LINE_LIMIT} bytes.")
+        if not line.strip():
+            continue
+        if len(questions) == MAX_QUESTIONS:
+            raise DataError(f"{path} holds more than {MAX_QUESTIONS} questions. Use --limit.")
+        if (question := _question(path, number, line)) is None:
+            continue
+        if before := ids.get(question.id):
+            raise DataError(f"{path}, line {number}: the id {question.id!a} is in line {before} too.")
+        ids[question.id] = number
+        questions.append(question)
     return questions
 
 

@@ -196,10 +196,15 @@ class _Writer:
                 said = self._sentence(domain, entity if named else "", attribute, value, year)
         self._facts.append(Fact(entity, attribute, value, year, file, said))
         if form == "prose" and not year and self._dice.random() < _SUPERSEDED:
-            old = draw(attribute.value, self._dice, self._world)
-            if old.text != value.text:
-                said += self._dice.choice(_ONCE).format(y=self._year(), v=old.text)
+            said += self._superseded(attribute, value)
         return said
+
+    def _superseded(self, attribute: Attribute, value: Value) -> str:
+        """Words about a value of before; '' where the one that is drawn is the same."""
+        old = draw(attribute.value, self._dice, self._world)
+        if old.text == value.text:
+            return ""
+        return self._dice.choice(_ONCE).format(y=self._year(), v=old.text)
 
     def _sentence(self, domain: Domain, entity: str, attribute: Attribute, value: Value, year: int) -> str:
         """A sentence about `entity`, or about the thing that a heading above names."""

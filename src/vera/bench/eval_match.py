@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from vera.text.quantity import Quantity, quantities
 from vera.text.quantity_index import QuantityIndex, backed
+from vera.text.quantity_kinds import Kind
+from vera.text.units import Unit
 
 RULE = (
     "An answer is right when its text states one of the accepted answers: a number, amount or date by value, "
@@ -59,11 +61,16 @@ def others(text: str, accepted: Iterable[str]) -> bool | None:
     if not wanted:
         return None
     index = QuantityIndex(wanted)
-    kinds = {(each.kind, unit) for each in wanted for unit in each.units or (None,)}
+    kinds = {kind for each in wanted for kind in _kinds(each)}
     return any(
-        not kinds.isdisjoint((each.kind, unit) for unit in each.units or (None,)) and not backed(each, index)
+        not kinds.isdisjoint(_kinds(each)) and not backed(each, index)
         for each in quantities(text[:MAX_TEXT_LENGTH])
     )
+
+
+def _kinds(quantity: Quantity) -> list[tuple[Kind, Unit | None]]:
+    """The kind of a quantity with each unit that it may have."""
+    return [(quantity.kind, unit) for unit in quantity.units or (None,)]
 
 
 def lines_of(quotation: str, text: str) -> range | None:

@@ -128,26 +128,37 @@ def _cited(
 ) -> Cited:
     if answer is None:
         return Cited(places=len(places))
+    cited = _cited_places(places, answer, state, store)
+    verified = state.rounds.get(state.chosen.round) if state.chosen else None
+    if verified is None:
+        return cited
+    decision = verified.decision
+    supporting = {
+        (label.evidence, label.first, label.last)
+        for labels in verified.labels
+        for label in labels.labels
+        if label.relation == "SUPPORTS"
+    }
+    return msgspec.structs.replace(
+        cited,
+        claims=decision.claims if decision else 0,
+        supported=decision.supported if decision else 0,
+        supporting=sum((each.evidence, each.first, each.last) in supporting for each in answer.citations),
+    )
+
+
+def _cited_places(
+    places: Sequence[ExpectedPlace], answer: events.Answer, state: RunState, store: Store
+) -> Cited:
+    """How an answer cites by the key alone."""
     shown = [quote for quote in quotes(answer, state.evidence, store) if not quote.problem]
     wanted = [_lines(place, state, store) for place in places]
     held = [
         [_overlaps(quote, place, lines) for place, lines in zip(places, wanted, strict=True)]
         for quote in shown
     ]
-    decision, supporting = None, set[tuple[str, int, int]]()
-    if state.chosen and (verified := state.rounds.get(state.chosen.round)):
-        decision = verified.decision
-        supporting = {
-            (label.evidence, label.first, label.last)
-            for labels in verified.labels
-            for label in labels.labels
-            if label.relation == "SUPPORTS"
-        }
     return Cited(
-        claims=decision.claims if decision else 0,
-        supported=decision.supported if decision else 0,
         citations=len(answer.citations),
-        supporting=sum((each.evidence, each.first, each.last) in supporting for each in answer.citations),
         places=len(places),
         found=sum(any(row[number] for row in held) for number in range(len(places))),
         placed=sum(any(row) for row in held),

@@ -92,10 +92,7 @@ def _graded(papers: Sequence[tuple[int, Replies]]) -> dict[str, Any]:
         "false_accepts": _share([each.said == "SUPPORTS" for each in items if not each.item.supports]),
         "unread": _share([not each.said for each in items]),
         "kinds": {kind: _kind(items, kind) for kind in KINDS},
-        "languages": {
-            language: _share([each.is_right for each in items if each.language == language])
-            for language in LANGUAGES
-        },
+        "languages": {language: _language(items, language) for language in LANGUAGES},
     }
 
 
@@ -105,6 +102,10 @@ def _kind(items: Sequence[Answered], kind: str) -> dict[str, Any]:
         **_share([each.is_right for each in own]),
         "supports": sum(each.said == "SUPPORTS" for each in own),
     }
+
+
+def _language(items: Sequence[Answered], language: str) -> dict[str, Any]:
+    return _share([each.is_right for each in items if each.language == language])
 
 
 def _share(hits: Sequence[bool]) -> dict[str, Any]:

@@ -193,11 +193,7 @@ async def _fetched(source: Source, revision: str, place: Path, basket: Basket, r
         folder=place / "bare", home=place / "home", name=source.name, basket=basket, is_fetched=True
     )
     repository.folder.mkdir()
-    found = _VERSION.search((await repository.ask("version")).decode("ascii", "replace"))
-    if found is None or (int(found[1]), int(found[2])) < PINNING_SINCE:
-        raise ConnectorError(
-            f"The connector {source.name}: fetching needs git 2.37 or newer. Clone it yourself."
-        )
+    await _insist_on_pinning(repository)
     await repository.ask("init", "--quiet", "--bare", "--template=", ".")
     pinned = f"[{address}]" if ":" in address else address
     words = (
@@ -235,6 +231,15 @@ async def _fetched(source: Source, revision: str, place: Path, basket: Basket, r
     return repository
 
 
+async def _insist_on_pinning(repository: _Repository) -> None:
+    """Raises ConnectorError where git is older than PINNING_SINCE."""
+    found = _VERSION.search((await repository.ask("version")).decode("ascii", "replace"))
+    if found is None or (int(found[1]), int(found[2])) < PINNING_SINCE:
+        raise ConnectorError(
+            f"The connector {repository.name}: fetching needs git 2.37 or newer. Clone it yourself."
+        )
+
+
 async def _bounded_fetch(repository: _Repository, words: Sequence[str], place: Path) -> None:
     """Run the fetch; it is ended when the folder grows beyond its limit, or the time is over."""
     most = FETCH_FACTOR * repository.basket.limits.bytes
@@ -258,12 +263,7 @@ async def _bounded_fetch(repository: _Repository, words: Sequence[str], place: P
 
 
 async def _take(repository: _Repository, source: Source, commit: str, inside: str, basket: Basket) -> None:
-    words = ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", commit]
-    listing = await repository.ask(*words, *([inside] if inside else []), most=MAX_LISTING)
-    entries = [_entry(line) for line in listing.split(b"\0") if line]
-    if not entries:
-        where = f" below {inside}" if inside else ""
-        raise ConnectorError(f"The connector {source.name}: the commit has no file{where}.")
+    entries = await _entries(repository, commit, inside)
     async with _started(repository, ("cat-file", "--batch")) as process:
         for entry in entries:
             if why := _why_not(entry, basket):
@@ -276,6 +276,17 @@ async def _take(repository: _Repository, source: Source, commit: str, inside: st
                 basket.leave_out(entry.path, "a Git LFS pointer: its content is not in the repository")
             else:
                 basket.add(entry.path, data, f"git {source.address} at {commit}: {entry.path} ({entry.hash})")
+
+
+async def _entries(repository: _Repository, commit: str, inside: str) -> list[Entry]:
+    """The files of a commit, or those below a folder of it, at least one. Raises ConnectorError."""
+    words = ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", commit]
+    listing = await repository.ask(*words, *([inside] if inside else []), most=MAX_LISTING)
+    entries = [_entry(line) for line in listing.split(b"\0") if line]
+    if not entries:
+        where = f" below {inside}" if inside else ""
+        raise ConnectorError(f"The connector {repository.name}: the commit has no file{where}.")
+    return entries
 
 
 def _why_not(entry: Entry, basket: Basket) -> str:

@@ -8,13 +8,13 @@ import asyncio
 import hashlib
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from vera.connectors.basket import LARGEST, Basket
 from vera.connectors.reach import Reach, Unreachable
-from vera.connectors.sitemap import BadSitemap, links_of, read_sitemap
+from vera.connectors.sitemap import BadSitemap, Sitemap, links_of, read_sitemap
 from vera.connectors.values import ConnectorError, Source
 from vera.extras import install_command
 from vera.sandbox.egress.authority import AuthorityError
@@ -144,13 +144,8 @@ class _Crawl:
                 self._basket.leave_out(url, f"beyond the limit of {MAX_SITEMAPS} sitemaps")
                 break
             seen.add(url)
-            answer = await self._get(self._fetcher, url)
-            if isinstance(answer, str) or answer.status != 200:
-                continue
-            try:
-                sitemap = await asyncio.to_thread(read_sitemap, answer.body)
-            except BadSitemap as error:
-                self._basket.leave_out(url, f"a sitemap that cannot be read: {error}")
+            sitemap = await self._sitemap(url)
+            if sitemap is None:
                 continue
             queue.extend(sitemap.sitemaps[:MAX_SITEMAPS])
             pages.update(dict.fromkeys(filter(self.is_inside, sitemap.pages)))
@@ -158,6 +153,17 @@ class _Crawl:
                 self._basket.leave_out(url, f"beyond the limit of {MAX_QUEUE} pages that sitemaps name")
                 break
         return list(pages)[:MAX_QUEUE]
+
+    async def _sitemap(self, url: str) -> Sitemap | None:
+        """The sitemap at an address; None where there is none, or it cannot be read."""
+        answer = await self._get(self._fetcher, url)
+        if isinstance(answer, str) or answer.status != 200:
+            return None
+        try:
+            return await asyncio.to_thread(read_sitemap, answer.body)
+        except BadSitemap as error:
+            self._basket.leave_out(url, f"a sitemap that cannot be read: {error}")
+            return None
 
     async def pages(self, urls: Iterable[str], most: int, *, follow: bool) -> None:
         """Fetch pages into the basket, at most so many; `follow` their links below the address, too."""
@@ -171,22 +177,34 @@ class _Crawl:
                 return
             url = queue.popleft()
             asked += 1
-            answer = await self._get(self._fetcher, url)
-            if isinstance(answer, str) or answer.status != 200:
-                why = answer if isinstance(answer, str) else f"the server answered {answer.status}"
-                self._basket.leave_out(url, why)
+            answer = await self._page(url)
+            if isinstance(answer, str):
+                self._basket.leave_out(url, answer)
                 continue
             at = answer.receipt.url
-            if not self.is_inside(at):
-                self._basket.leave_out(url, f"it leads to {at}, which is not below the address of the source")
-                continue
             kind = answer.receipt.media_type
             self._basket.add(page_name(at, kind), answer.body, at)
             if follow and _SUFFIXES.get(kind) == ".html":
-                for link in links_of(answer.body, at):
-                    if link not in known and self.is_inside(link) and len(known) < MAX_QUEUE:
-                        known.add(link)
-                        queue.append(link)
+                queue.extend(self._new_links(answer, known))
+
+    def _new_links(self, page: Fetched, known: set[str]) -> Iterator[str]:
+        """The links of a page below the address of the source that are not yet known; then they are."""
+        for link in links_of(page.body, page.receipt.url):
+            if link not in known and self.is_inside(link) and len(known) < MAX_QUEUE:
+                known.add(link)
+                yield link
+
+    async def _page(self, url: str) -> Fetched | str:
+        """The page at an address, or why it is left out."""
+        answer = await self._get(self._fetcher, url)
+        if isinstance(answer, str):
+            return answer
+        if answer.status != 200:
+            return f"the server answered {answer.status}"
+        at = answer.receipt.url
+        if not self.is_inside(at):
+            return f"it leads to {at}, which is not below the address of the source"
+        return answer
 
     async def _get(self, fetcher: Fetcher, url: str) -> Fetched | str:
         """The answer to a request, or why there is none; not before the site's pause is over."""

@@ -84,13 +84,16 @@ def read_source(text: str) -> Source:
         raise ConnectorError(f"The address of the connector {name} is no address.")
     if kind != "site" and "://" not in address:
         address = unquote(address)
+    return Source(name=name, kind=kind, address=address, options=_read_options(name, options))
+
+
+def _read_options(name: str, text: str) -> dict[str, str]:
     try:
-        pairs = parse_qsl(options, keep_blank_values=True, strict_parsing=bool(options), max_num_fields=20)
+        return dict(parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=20))
     except ValueError:
         raise ConnectorError(
             f"The options of the connector {name} cannot be read. Write them as #option=value&option=value."
         ) from None
-    return Source(name=name, kind=kind, address=address, options=dict(pairs))
 
 
 def read_sources(lines: Iterable[str]) -> dict[str, Source]:

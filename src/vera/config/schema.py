@@ -127,14 +127,20 @@ def _allowed(kind: Any, bounds: list[Any]) -> str:
     if kind not in (int, float):
         return "text" if kind is str else "a path"
     words = "a whole number" if kind is int else "a number"
+    return words + _within(bounds, "g" if kind is float else "")
+
+
+def _within(bounds: list[Any], form: str) -> str:
+    """The bounds of a number in words, their figures in a form of `format`."""
+    words = ""
     for bound in bounds:
         match bound:
             case Ge(ge=least):
-                words += f" from {least:g}" if kind is float else f" from {least}"
+                words += f" from {least:{form}}"
             case Gt(gt=below):
                 words += f" above {below}"
             case Le(le=most) if " above " in words:
                 words += f" and up to {most:g}"
             case Le(le=most):
-                words += f" to {most:g}" if kind is float else f" to {most}"
+                words += f" to {most:{form}}"
     return words

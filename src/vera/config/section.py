@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, SecretStr
 
@@ -52,15 +52,18 @@ def _server_address(value: str) -> str:
         return value
     if value in (BUILT_IN, AUTO):
         raise ValueError("no server")
-    if any(c.isspace() or not c.isprintable() for c in value):
+    if " " in value or not value.isprintable():
         raise ValueError("white space in an address")
-    parts = urlsplit(value if "://" in value else f"http://{value}")
+    _insist_on_http(urlsplit(value if "://" in value else f"http://{value}"))
+    return value
+
+
+def _insist_on_http(parts: SplitResult) -> None:
     if parts.scheme.lower() not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise ValueError("not an http address, or one with a password in it")
     if parts.query or parts.fragment:
         raise ValueError("a query in an address, where keys hide")
     parts.port  # noqa: B018 (reading it raises ValueError for what is no port)
-    return value
 
 
 def _header_text(value: SecretStr) -> SecretStr:

@@ -19,6 +19,11 @@ def unknown(name: str) -> str:
     owner = next((key for key in catalogue() if name.startswith(f"{key}.")), None)
     if owner:
         return f"{owner} takes one value, not a group of them."
+    return _misspelt(name)
+
+
+def _misspelt(name: str) -> str:
+    """The same of a key that names no setting, no group and nothing below a setting."""
     shown = plain(name)
     wanted = name[:MAX_NAME_LENGTH].lower().replace("-", "_")
     if outer := misplaced(wanted):

@@ -319,13 +319,17 @@ class Follower:
                     await self._look_at_end(alive=self._alive)
                 if now - looked >= ALIVE_SECONDS:
                     looked = now
-                    self._alive = self._is_alive(self.session)
-                    if self._told and self._live() != self._told:
-                        self._publish()
+                    self._look_at_process()
                 is_slow = notice.is_given or now - grew > QUIET_SECONDS
                 await notice.wait(REST_SECONDS if is_slow else TICK_SECONDS)
                 if (early := now + TICK_SECONDS - time.monotonic()) > 0:
                     await asyncio.sleep(early)
+
+    def _look_at_process(self) -> None:
+        """Whether the process is alive; the pages hear of it where that changes what they show."""
+        self._alive = self._is_alive(self.session)
+        if self._told and self._live() != self._told:
+            self._publish()
 
     def _stopped_watching(self, task: asyncio.Task[None]) -> None:
         """An error of ours ends the streams: one that only kept silent would look like a run that does."""

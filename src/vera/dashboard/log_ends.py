@@ -80,8 +80,7 @@ def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
     session: events.Session | None = None
     task: events.Task | None = None
     server: events.ModelServer | None = None
-    end: events.RunEnd | None = None
-    first_ts, last_ts, step, model_error = 0.0, 0.0, 0, ""
+    first_ts = 0.0
     began = size > HEAD_BYTES
     for record in _records(head):
         first_ts = first_ts or record.ts
@@ -97,6 +96,14 @@ def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
                 break
             case _:
                 pass
+    begin = LogEnds(size=size, first_ts=first_ts, began=began, session=session, task=task, server=server)
+    return _with_tail(begin, tail)
+
+
+def _with_tail(ends: LogEnds, tail: bytes) -> LogEnds:
+    """With what the last lines say of the time, the step and the end."""
+    end: events.RunEnd | None = None
+    last_ts, step, model_error = 0.0, 0, ""
     for number, record in enumerate(_records(tail, newest_first=True)):
         last_ts = last_ts or record.ts
         if number == 0 and isinstance(record, events.RunEnd):
@@ -106,17 +113,8 @@ def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
             step = record.step
             model_error = record.error if isinstance(record, events.Model) else ""
             break
-    return LogEnds(
-        size=size,
-        first_ts=first_ts,
-        last_ts=max(first_ts, last_ts),
-        step=step,
-        began=began,
-        model_error=model_error,
-        session=session,
-        task=task,
-        server=server,
-        end=end,
+    return msgspec.structs.replace(
+        ends, last_ts=max(ends.first_ts, last_ts), step=step, model_error=model_error, end=end
     )
 
 

@@ -247,11 +247,10 @@ class SessionIndex:
             header = msgspec.structs.replace(header, **kept)
         told = f"{found.header.task if found.header else ''}\n{found.answer}"[: 2 * MAX_SEARCHED]
         text = "\n".join((*found.tags, told))
+        score, supported, tokens, seconds = _figures(header)
         values = (
             found.seen, found.kind, _state(found), header.task if header else "", text.casefold(),
-            header.score if header else None, header.supported if header else 0,
-            sum(asked + said for _, asked, _, said in header.tokens) if header else 0, _cost(header),
-            max(0.0, (header.ended_ts or header.last_ts) - header.started_ts) if header else 0.0,
+            score, supported, tokens, _cost(header), seconds,
             msgspec.msgpack.encode(header), _plain(found.problem), found.head, found.parent,
             _joined(found.tags), found.begins, found.again_of, found.name,
         )  # fmt: skip
@@ -547,6 +546,15 @@ def _batches(rows: Iterable[tuple[Any, ...]]) -> tuple[BatchCount, ...]:
         for name, states in by_name.items()
     )
     return tuple(sorted(made, key=lambda batch: (-batch.count, batch.name)))
+
+
+def _figures(header: Header | None) -> tuple[float | None, int, int, float]:
+    """The score of a session, how many of its claims are supported, its tokens and its seconds."""
+    if header is None:
+        return None, 0, 0, 0.0
+    tokens = sum(asked + said for _, asked, _, said in header.tokens)
+    seconds = max(0.0, (header.ended_ts or header.last_ts) - header.started_ts)
+    return header.score, header.supported, tokens, seconds
 
 
 def _cost(header: Header | None) -> float:

@@ -114,9 +114,7 @@ class Sessions:
                 left -= 1
                 if left < 0 or len(found) >= MAX_INDEXED:
                     return found
-                stamp = _stamp(f"{base}/{relative}/{TRACE}")
-                if stamp is None and depth and _is_regular(self.base / relative / CONTROL_LOG):
-                    stamp = ("", _written(self.base / relative))
+                stamp = _session_stamp(f"{base}/{relative}", is_base=not depth)
                 if stamp is not None:
                     tagged = _stamp(f"{base}/{relative}/{TAGS}") or ("", 0.0)
                     found[os.fsencode(relative)] = (stamp[0] + tagged[0], stamp[1])
@@ -217,6 +215,15 @@ def _is_regular(path: Path) -> bool:
         return stat.S_ISREG(path.lstat().st_mode)
     except OSError:
         return False
+
+
+def _session_stamp(folder: str, *, is_base: bool) -> tuple[str, float] | None:
+    """The stamp of the log of a session, '' for one that has only its `session.log` yet; None for no session,
+    as is the base folder without a log."""
+    stamp = _stamp(f"{folder}/{TRACE}")
+    if stamp is None and not is_base and _is_regular(Path(folder, CONTROL_LOG)):
+        return "", _written(Path(folder))
+    return stamp
 
 
 def _stamp(log: str) -> tuple[str, float] | None:

@@ -85,24 +85,37 @@ def source_text(
         return None
     if isinstance(data, str):
         return SourceText(name=name, spans=spans, problem=data)
-    lines = told(data, spans[0].card.marks if spans else ()).split(b"\n")
-    if lines and not lines[-1]:
-        lines.pop()
+    lines = _lines(data, spans)
     wanted = next((each for each in spans if (first, last) in (each.card.extent, each.whole)), None)
-    problem = ""
-    if first and wanted is None:
-        problem = NOT_CITED
-    elif wanted is not None and not _holds(wanted.card):
-        problem = wanted.card.problem or "The cited lines could not be held against their hash."
-    begin = max(0, min(first, len(lines)) - 1 - CONTEXT) if first else 0
-    end = min(len(lines), (max(first, last) + CONTEXT if first else MAX_LINES), begin + MAX_LINES)
+    problem = NOT_CITED if first and wanted is None else _problem(wanted)
     rows = tuple(
         Row(number, _shown(lines[number - 1]), not problem and _is_marked(wanted, number))
-        for number in range(begin + 1, end + 1)
+        for number in _numbers(first, last, len(lines))
     )
     return SourceText(
         name=name, rows=rows, lines=len(lines), size=len(data), spans=spans, shown=wanted, problem=problem
     )
+
+
+def _lines(data: bytes, spans: Sequence[Span]) -> list[bytes]:
+    lines = told(data, spans[0].card.marks if spans else ()).split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _problem(wanted: Span | None) -> str:
+    """Why the cited lines are not marked, '' where they are or none are asked for."""
+    if wanted is None or _holds(wanted.card):
+        return ""
+    return wanted.card.problem or "The cited lines could not be held against their hash."
+
+
+def _numbers(first: int, last: int, count: int) -> range:
+    """The lines that are shown of `count`."""
+    begin = max(0, min(first, count) - 1 - CONTEXT) if first else 0
+    end = min(count, (max(first, last) + CONTEXT if first else MAX_LINES), begin + MAX_LINES)
+    return range(begin + 1, end + 1)
 
 
 def _is_marked(wanted: Span | None, number: int) -> bool:

@@ -14,7 +14,7 @@ from vera.events import Blob, Text, text_size
 from vera.lane.context import assemble
 from vera.model.types import Message, wire
 from vera.prices import cost_in_words
-from vera.protocol import forms
+from vera.protocol import Parsed, forms
 from vera.report.candidate_steps import SampledStep, read_replies
 from vera.report.view.choices import choice_view
 from vera.report.view.lines import line_of
@@ -179,13 +179,12 @@ def step_view(index: StepIndex, lane: str, step: int, load: Load) -> StepView | 
         return None
     records = list(index.records(line))
     places = dict(zip((each.seq for each in records), (begin for begin, _ in line.places), strict=False))
-    steps = index.lanes[lane]
-    at = steps.index(step)
+    before, behind = _neighbours(index.lanes[lane], step)
     made = StepView(
         lane=lane,
         step=step,
-        before=steps[at - 1] if at else None,
-        behind=steps[at + 1] if at + 1 < len(steps) else None,
+        before=before,
+        behind=behind,
         ts=line.ts,
         seconds=max(0.0, line.last_ts - line.ts),
         cost=_cost(index.settings, records),
@@ -200,6 +199,12 @@ def step_view(index: StepIndex, lane: str, step: int, load: Load) -> StepView | 
     made = msgspec.structs.replace(made, choice=choice, replies=replies)
     asked = _asked(records)
     return made if asked is None else _with_prompt(made, index, asked, load)
+
+
+def _neighbours(steps: Sequence[int], step: int) -> tuple[int | None, int | None]:
+    """The steps before and behind one, None where there is none."""
+    at = steps.index(step)
+    return steps[at - 1] if at else None, steps[at + 1] if at + 1 < len(steps) else None
 
 
 def request_of(index: StepIndex, line: StepLine, load: Load) -> tuple[bytes, bool] | None:
@@ -328,7 +333,11 @@ def _said(records: Sequence[events.Record], protocol: str, load: Load) -> Said |
     said = Said(raw=raw, reasoning=reasoning)
     if turn is None:
         return said
-    parsed = forms.parse(protocol, read(turn.content, load), turn.tool_calls)
+    return _with_turn(said, forms.parse(protocol, read(turn.content, load), turn.tool_calls))
+
+
+def _with_turn(said: Said, parsed: Parsed) -> Said:
+    """With the parts of the turn that was read, or why none was."""
     if parsed.turn is None:
         errors = tuple(one_line(each.message, 300) for each in parsed.errors[:10])
         return msgspec.structs.replace(said, errors=errors)

@@ -11,7 +11,7 @@ sentence as a JSON string, is the last of a stream that cannot go on.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -98,18 +98,26 @@ async def shared_chunks(
     await asyncio.gather(*(each.fresh() for each in wanted))
     at = {follower: (offset, -1) for follower, offset in wanted.items()}
     while at:
-        for follower, (offset, serial) in [*at.items()]:
-            if serial != follower.serial:
-                seen = follower.serial
-                offset, chunk = follower.frame_after(offset)
-                at[follower] = offset, seen
+        for follower in [*at]:
+            for chunk in _news(follower, at):
                 yield of_session(follower.session.id, chunk)
-            if follower.problem:
-                yield of_session(follower.session.id, problem_message(follower.problem))
-            if follower.problem or follower.closed:
-                del at[follower]
         async for chunk in _waiting({follower: serial for follower, (_, serial) in at.items()}):
             yield chunk
+
+
+def _news(follower: Followed, at: dict[Followed, tuple[int, int]]) -> Iterator[bytes]:
+    """What the page of a session has not seen, by the offset and the serial in `at`. One that cannot go on is
+    taken out of it."""
+    offset, serial = at[follower]
+    if serial != follower.serial:
+        seen = follower.serial
+        offset, chunk = follower.frame_after(offset)
+        at[follower] = offset, seen
+        yield chunk
+    if follower.problem:
+        yield problem_message(follower.problem)
+    if follower.problem or follower.closed:
+        del at[follower]
 
 
 async def _waiting(serials: Mapping[Any, int]) -> AsyncGenerator[bytes, None]:

@@ -49,15 +49,9 @@ class NoForm(Exception):
 
 def parse(body: bytes, content_type: str) -> tuple[list[tuple[str, str]], list[tuple[str, bytes]]]:
     """The fields of a form and its files, each with the name that was sent. Raises NoForm."""
-    found = _BOUNDARY.search(content_type)
-    if found is None:
-        raise NoForm
-    first, *parts = (b"\r\n" + body).split(b"\r\n--" + found[1].encode(), _MAX_PARTS + 2)
-    if first or not parts or len(parts) > _MAX_PARTS + 1 or parts.pop()[:2] != b"--":
-        raise NoForm
     fields: list[tuple[str, str]] = []
     files: list[tuple[str, bytes]] = []
-    for part in parts:
+    for part in _parts(body, content_type):
         head, blank, data = part.partition(b"\r\n\r\n")
         if not blank or len(head) > _MAX_HEAD:
             raise NoForm
@@ -67,6 +61,17 @@ def parse(body: bytes, content_type: str) -> tuple[list[tuple[str, str]], list[t
         elif file or data:
             files.append((file, data))
     return fields, files
+
+
+def _parts(body: bytes, content_type: str) -> list[bytes]:
+    """What is between the boundaries of a form. Raises NoForm."""
+    found = _BOUNDARY.search(content_type)
+    if found is None:
+        raise NoForm
+    first, *parts = (b"\r\n" + body).split(b"\r\n--" + found[1].encode(), _MAX_PARTS + 2)
+    if first or not parts or len(parts) > _MAX_PARTS + 1 or parts.pop()[:2] != b"--":
+        raise NoForm
+    return parts
 
 
 def taken(files: Sequence[tuple[str, bytes]]) -> tuple[Upload, ...]:

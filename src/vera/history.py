@@ -348,13 +348,16 @@ def _policy(past: History, event: events.Policy, *, unresolved: bool, in_call: b
     if event.effect == "refuse" and in_call:
         said = f"{event.reason} {event.way_forward}".strip()
         return msgspec.structs.replace(past, turned_away=(*past.turned_away, said)[-KEPT:])
-    if event.reply:
-        broken = isinstance(event, events.PolicyParseError)
-        what = "a turn that broke the format" if broken else "an answer"
-        if not (broken or event.tool):
-            past = msgspec.structs.replace(past, sent_back=past.sent_back + 1)
-        return _turn_ends(_attempt(past, event.step, event.tool or what), unresolved=unresolved)
-    return past
+    return _turned_back(past, event, unresolved=unresolved) if event.reply else past
+
+
+def _turned_back(past: History, event: events.Policy, *, unresolved: bool) -> History:
+    """A turn that a gate answered in place of a tool has ended."""
+    broken = isinstance(event, events.PolicyParseError)
+    what = "a turn that broke the format" if broken else "an answer"
+    if not (broken or event.tool):
+        past = msgspec.structs.replace(past, sent_back=past.sent_back + 1)
+    return _turn_ends(_attempt(past, event.step, event.tool or what), unresolved=unresolved)
 
 
 def _brought(past: History, move: events.Move) -> History:

@@ -121,9 +121,7 @@ class _Reader:
             if here in "\"'":
                 self._quoted(here)
             elif here == "\\":
-                if text[self._at + 1 : self._at + 2] != "\n":
-                    self._add(text[self._at + 1 : self._at + 2])
-                self._at += 2
+                self._escaped()
             elif here == "`" or text.startswith("$(", self._at):
                 self._substitution()
             elif here == "#" and self._word is None:
@@ -157,6 +155,13 @@ class _Reader:
                 self._add(here)
                 self._at += 1
         self._at += 1
+
+    def _escaped(self) -> None:
+        """A character behind a backslash; with the end of a line both are left out."""
+        escaped = self._text[self._at + 1 : self._at + 2]
+        if escaped != "\n":
+            self._add(escaped)
+        self._at += 2
 
     def _substitution(self) -> None:
         """`$(…)` or backticks: the text inside is kept for itself, and nothing of it is a word here."""

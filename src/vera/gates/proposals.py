@@ -49,15 +49,22 @@ def _searches(state: State, rules: Rules, query: str, tool: str) -> Iterator[Pro
     tool = _tool(state, rules, tool)
     if not tool:
         return
-    past, limit = state.lane.history, rules.query_mutation_budget
     intents = open_intents(state, rules) if tool in WEB_SEARCHES else ()
     for candidate in _candidates(query, rules.subject, intents):
         if intents and vector(candidate, "", official=False) not in intents:
             continue
-        if tool == "search" and limit and _lies_in_what_failed(state, candidate, limit):
-            continue
-        if not limit or past.tried(family(candidate, past.families)) < limit:
+        if not _was_tried(state, rules, tool, candidate):
             yield Proposal(tool=tool, args={"q" if tool.startswith("brave") else "query": candidate})
+
+
+def _was_tried(state: State, rules: Rules, tool: str, candidate: str) -> bool:
+    """Whether a query, or one hardly different, was asked as often as one may be that brings nothing."""
+    past, limit = state.lane.history, rules.query_mutation_budget
+    if not limit:
+        return False
+    if tool == "search" and _lies_in_what_failed(state, candidate, limit):
+        return True
+    return past.tried(family(candidate, past.families)) >= limit
 
 
 def _lies_in_what_failed(state: State, candidate: str, limit: int) -> bool:

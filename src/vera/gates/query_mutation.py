@@ -33,12 +33,7 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         return _connection(state, action, rules)
     if not isinstance(action, ToolCall) or not action.aim.family:
         return ALLOW
-    if action.tool in SEARCHING:
-        times = state.lane.history.tried(action.aim.family)
-    elif action.tool == "fetch" and action.aim.targets:
-        times = state.lane.history.tried(action.aim.family, action.aim.targets[0].domain)
-    else:
-        return ALLOW
+    times = _times(state, action)
     if times < limit:
         return ALLOW
     other = proposals.search(state, rules, action.aim.query, tool="search" if action.tool == "search" else "")
@@ -48,6 +43,16 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
         proposal=other or proposals.look(),
         facts=Facts(subject=action.aim.family, count=times, limit=limit),
     )
+
+
+def _times(state: State, action: ToolCall) -> int:
+    """How often the family of a call was asked without lines to cite since; 0 where it is not judged."""
+    past, aim = state.lane.history, action.aim
+    if action.tool in SEARCHING:
+        return past.tried(aim.family)
+    if action.tool == "fetch" and aim.targets:
+        return past.tried(aim.family, aim.targets[0].domain)
+    return 0
 
 
 def _connection(state: State, action: Connection, rules: Rules) -> Verdict:

@@ -29,33 +29,41 @@ def judge(state: State, action: Action, rules: Rules) -> Verdict:
     that comes too late for the calls is taken."""
     past = state.lane.history
     limit = rules.stagnation_limit
-    if not limit or not any(tool in rules.tools for tool in rules.gathering):
+    if not limit or set(rules.tools).isdisjoint(rules.gathering):
         return ALLOW
     if is_among_the_last(action, rules, FORCED_CALLS + 1):
         return ALLOW
-    facts = Facts(count=past.idle, limit=limit)
-    idle = f"{past.idle} unresolved turns in a row brought no new evidence."
     if isinstance(action, FinalAnswer) and (past.forced or past.idle >= limit):
-        if past.sent_back >= FORCED_CALLS:
-            return ALLOW
-        return Refuse(
-            reason=idle,
-            way_forward=(
-                "Run a tool that brings new evidence before you answer. "
-                f"{past.forced or FORCED_CALLS} honest attempts are enough."
-            ),
-            proposal=proposals.gather(state, rules),
-            facts=facts,
-        )
+        return _answer(state, rules)
     if isinstance(action, Observed) and past.idle >= limit and not past.forced:
         return Nudge(
-            reason=idle,
+            reason=_idle(state),
             way_forward=(
                 f"Only tool calls are accepted until one brings new evidence, or {FORCED_CALLS} were tried."
             ),
-            facts=facts,
+            facts=Facts(count=past.idle, limit=limit),
         )
     return ALLOW
+
+
+def _answer(state: State, rules: Rules) -> Verdict:
+    """Refuse an answer. After `FORCED_CALLS` that were sent back without a call between it is taken."""
+    past = state.lane.history
+    if past.sent_back >= FORCED_CALLS:
+        return ALLOW
+    return Refuse(
+        reason=_idle(state),
+        way_forward=(
+            "Run a tool that brings new evidence before you answer. "
+            f"{past.forced or FORCED_CALLS} honest attempts are enough."
+        ),
+        proposal=proposals.gather(state, rules),
+        facts=Facts(count=past.idle, limit=rules.stagnation_limit),
+    )
+
+
+def _idle(state: State) -> str:
+    return f"{state.lane.history.idle} unresolved turns in a row brought no new evidence."
 
 
 GATE = Gate(events.PolicyStagnation, judge)

@@ -116,7 +116,10 @@ class ServerEmbedder:
             raise EmbeddingError(f"{self._url} gave {len(items)} vectors for {len(texts)} texts.")
         if len({len(item.embedding) for item in items}) != 1:
             raise EmbeddingError(f"{self._url} gave vectors of different dimensions.")
-        matrix = np.array([item.embedding for item in items], np.float64)
+        return self._unit(np.array([item.embedding for item in items], np.float64))
+
+    def _unit(self, matrix: NDArray[np.float64]) -> Matrix:
+        """The vectors with length 1. Raises EmbeddingError."""
         if not 1 <= matrix.shape[1] <= _MAX_DIMENSION or not np.isfinite(matrix).all():
             raise EmbeddingError(f"{self._url} gave vectors with numbers that are not finite, or with none.")
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)

@@ -210,22 +210,31 @@ async def _identify(
 
 def _chosen(name: str, server: Server, sighting: Sighting, transport: Transport) -> str:
     where = f"{server.title} at {transport.base_url}"
-    offers = ", ".join(sighting.models[:NAMES_SHOWN]) + (", …" if len(sighting.models) > NAMES_SHOWN else "")
     if name:
-        # Ollama takes a name without a tag for its tag "latest".
-        known = [full for full in (name, f"{name}:latest") if full in sighting.models]
-        if server.strict_names and not known:
-            has = f"It has: {offers}. Choose one: --model-name NAME" if offers else "It has none at all."
-            raise ModelError(f"{where} has no model {name!r}. {has}")
-        return known[0] if known else name
+        return _named(name, server, sighting, where)
     if sighting.loaded:
         return sighting.loaded[0]
     if sighting.models and (transport.local or len(sighting.models) == 1):
         return sighting.models[0]
     if sighting.models:
         host = host_of(transport.base_url)
-        raise ModelError(f"{host} offers several models: {offers}. Choose one: --model-name NAME")
+        raise ModelError(f"{host} offers several models: {_offers(sighting)}. Choose one: --model-name NAME")
     raise ModelError(f"{where} lists no model. Load one there, or name it: --model-name NAME")
+
+
+def _named(name: str, server: Server, sighting: Sighting, where: str) -> str:
+    """The name by which the server knows the model that was asked for. Raises ModelError."""
+    # Ollama takes a name without a tag for its tag "latest".
+    known = [full for full in (name, f"{name}:latest") if full in sighting.models]
+    if server.strict_names and not known:
+        offers = _offers(sighting)
+        has = f"It has: {offers}. Choose one: --model-name NAME" if offers else "It has none at all."
+        raise ModelError(f"{where} has no model {name!r}. {has}")
+    return known[0] if known else name
+
+
+def _offers(sighting: Sighting) -> str:
+    return ", ".join(sighting.models[:NAMES_SHOWN]) + (", …" if len(sighting.models) > NAMES_SHOWN else "")
 
 
 def _client(
@@ -273,17 +282,22 @@ def _warnings(endpoint: _Endpoint) -> tuple[str, ...]:
             "To choose another: --model-name NAME"
         )
     if context is not None and context < SMALLEST_USEFUL_CONTEXT:
-        line, trained = _larger_context(endpoint), endpoint.details.trained_tokens
-        more = f" Start it with a larger one: {line}" if line else ""
-        if trained and context >= trained:
-            more = " The model was trained for no more."
         warnings.append(
             f"The context of {name} is {context} tokens; below {SMALLEST_USEFUL_CONTEXT} a run forgets what "
-            f"it has just read.{more}"
+            f"it has just read.{_way_to_larger_context(endpoint, context)}"
         )
     if endpoint.key and not endpoint.local and endpoint.base_url.startswith("http:"):
         warnings.append(f"The key travels unencrypted to {host_of(endpoint.base_url)}; use https:// instead.")
     return tuple(warnings)
+
+
+def _way_to_larger_context(endpoint: _Endpoint, context: int) -> str:
+    """The sentence on what can be done about a small context; '' where nothing is known."""
+    trained = endpoint.details.trained_tokens
+    if trained and context >= trained:
+        return " The model was trained for no more."
+    line = _larger_context(endpoint)
+    return f" Start it with a larger one: {line}" if line else ""
 
 
 def _larger_context(endpoint: _Endpoint) -> str:

@@ -1,6 +1,7 @@
 """Ollama's own chat route, where the context size is part of the request (its OpenAI route ignores it)."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from vera.events import REPETITION
@@ -85,20 +86,19 @@ class OllamaReader:
         message = loose.mapping(piece.get("message"))
         self._content.add(loose.text(message.get("content")))
         self._thinking.add(loose.text(message.get("thinking")))
-        self._pieces += bool(message.get("content") or message.get("thinking"))
+        said = bool(message.get("content") or message.get("thinking"))
+        self._pieces += said
         self._tokens.add(piece.get("logprobs"))
         for call in loose.items(message.get("tool_calls"), MAX_TOOL_CALLS - len(self._calls)):
             self._calls.append(_tool_call(loose.mapping(call), len(self._calls)))
-        self.started = self.started or bool(message.get("content") or message.get("thinking") or self._calls)
+        self.started |= said or bool(self._calls)
         if piece.get("done") is True:
             self._last = piece
             self.finished = True
 
     def close(self) -> WireReply:
         if not self.finished and not self.repeats:
-            if self._unread and not self.started:
-                raise UnreadableReply(self._unread)
-            raise IncompleteReply("the stream ended in the middle" if self._anything else "it was empty")
+            raise self._broken_off()
         reason = loose.text(self._last.get("done_reason"))[:40] or "stop"
         texts = (self._content, self._thinking)
         cut = is_cut(texts, reason if self.finished else "")
@@ -112,12 +112,19 @@ class OllamaReader:
             finish_reason=REPETITION if cut else finish_reason,
             tokens=self._tokens.value(),
         )
+        return WireReply(choices=(choice,), usage=self._used(texts))
+
+    def _used(self, texts: Sequence[WatchedText]) -> Usage:
         counted = loose.count(self._last.get("eval_count"))
-        usage = Usage(
+        return Usage(
             prompt_tokens=loose.count(self._last.get("prompt_eval_count")),
             completion_tokens=tokens_seen(self._pieces, texts) if self.repeats else counted,
         )
-        return WireReply(choices=(choice,), usage=usage)
+
+    def _broken_off(self) -> UnreadableReply | IncompleteReply:
+        if self._unread and not self.started:
+            return UnreadableReply(self._unread)
+        return IncompleteReply("the stream ended in the middle" if self._anything else "it was empty")
 
 
 def _message(message: Message) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """OpenAI's chat completions as servers really speak it: the request's body, and a lenient reader."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -80,19 +81,26 @@ class OpenAIReader:
                 self._event(data)
 
     def close(self) -> WireReply:
-        if self._streamed is False:
-            self._whole(b"\n".join(self._plain))
-        elif (data := self._events.rest()) is not None:
-            self._event(data)
+        self._read_rest()
         if not self._choices:
             raise IncompleteReply("it was empty" if self._streamed is None else "it had no choices")
         choices = [self._choices[index] for index in sorted(self._choices)]
         if not self.finished and any(not (c.finish_reason or c.loops) for c in choices):
             raise IncompleteReply("the stream ended in the middle")
+        return WireReply(choices=tuple(c.value() for c in choices), usage=self._used(choices))
+
+    def _read_rest(self) -> None:
+        if self._streamed is False:
+            self._whole(b"\n".join(self._plain))
+        elif (data := self._events.rest()) is not None:
+            self._event(data)
+
+    def _used(self, choices: Sequence["_Choice"]) -> Usage:
+        """The usage, with the tokens that were seen where a repetition was cut off before it came."""
         usage = self._usage.value()
         if self.repeats and usage.completion_tokens is None:
-            usage = msgspec.structs.replace(usage, completion_tokens=sum(c.tokens_seen for c in choices))
-        return WireReply(choices=tuple(c.value() for c in choices), usage=usage)
+            return msgspec.structs.replace(usage, completion_tokens=sum(c.tokens_seen for c in choices))
+        return usage
 
     def _event(self, data: bytes) -> None:
         if data.strip() == b"[DONE]":
@@ -197,10 +205,7 @@ class _Choice:
         identity, name = loose.text(call.get("id")), loose.text(function.get("name"))
         index = loose.count(call.get("index"))
         if index is None:
-            # Without an index a piece with a new id begins a call, and one without any continues the last.
-            known = [i for i, c in enumerate(self._calls) if c["id"] == identity] if identity else []
-            last = max(len(self._calls) - 1, position)
-            index = known[0] if known else (len(self._calls) if identity or name else last)
+            index = self._place(identity, name, position)
         index = min(index, len(self._calls))
         if index >= MAX_TOOL_CALLS:
             return
@@ -213,6 +218,14 @@ class _Choice:
         arguments = function.get("arguments")
         as_text = json.dumps(arguments) if isinstance(arguments, dict) else loose.text(arguments)
         self._arguments[index].add(as_text)
+
+    def _place(self, identity: str, name: str, position: int) -> int:
+        """Where a piece of a call belongs that has no index: one with a new id begins a call, and one without
+        any continues the last."""
+        known = [i for i, c in enumerate(self._calls) if c["id"] == identity] if identity else []
+        if known:
+            return known[0]
+        return len(self._calls) if identity or name else max(len(self._calls) - 1, position)
 
 
 class _UsageFold:

@@ -21,13 +21,27 @@ def truncation(
     The answer: it ended for its length before `max_tokens` was reached. The prompt: the server counted
     far fewer tokens than so many bytes can be, all the more when the count is a context size.
     """
+    of_answer = ""
+    if len(choices) == 1 and choices[0].finish_reason == "length":
+        of_answer = _of_answer(request, usage, context_tokens)
+    return of_answer or _of_prompt(request, usage, context_tokens)
+
+
+def _of_answer(request: Request, usage: Usage, context_tokens: int | None) -> str:
+    """How the server cut an answer that ended for its length."""
     prompt, completion = usage.prompt_tokens, usage.completion_tokens
-    if len(choices) == 1 and choices[0].finish_reason == "length" and prompt and completion:
-        total = prompt + completion
-        if completion < request.max_tokens and _is_context(total, context_tokens):
-            return f"the server's context of {total} tokens was full and cut the answer"
-        if completion < request.max_tokens * 0.9:
-            return f"the server cut the answer at {completion} of the {request.max_tokens} tokens allowed"
+    if not prompt or not completion:
+        return ""
+    total = prompt + completion
+    if completion < request.max_tokens and _is_context(total, context_tokens):
+        return f"the server's context of {total} tokens was full and cut the answer"
+    if completion < request.max_tokens * 0.9:
+        return f"the server cut the answer at {completion} of the {request.max_tokens} tokens allowed"
+    return ""
+
+
+def _of_prompt(request: Request, usage: Usage, context_tokens: int | None) -> str:
+    prompt = usage.prompt_tokens
     sent = sum(len((m.content or "").encode("utf-8", "replace")) for m in request.messages)
     if prompt and sent >= JUDGED_FROM_BYTES:
         ratio = sent / prompt

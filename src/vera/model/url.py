@@ -2,7 +2,7 @@
 
 import ipaddress
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from vera.model.types import ModelError
 
@@ -26,9 +26,20 @@ def normalise(base_url: str) -> str:
         text = f"http://{text}"
     try:
         parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
+        host, port = parts.hostname or "", parts.port
     except ValueError:
         raise _unusable(base_url, "it is no URL") from None
+    _insist_on_server(base_url, text, parts)
+    path = parts.path.rstrip("/")
+    for route in ("/chat/completions", "/completions", "/models"):
+        path = path.removesuffix(route)
+    shown_host = f"[{host}]" if ":" in host else host
+    shown_port = f":{port}" if port is not None else ""
+    return f"{parts.scheme.lower()}://{shown_host}{shown_port}{path or '/v1'}"
+
+
+def _insist_on_server(base_url: str, text: str, parts: SplitResult) -> None:
+    """Raises ModelError for what is no address of a server, or says more than one."""
     if parts.scheme.lower() not in ("http", "https"):
         raise _unusable(base_url, "it must begin with http:// or https://")
     if "@" in parts.netloc:
@@ -36,16 +47,10 @@ def normalise(base_url: str) -> str:
             "The model's base URL carries a user name or password, which would be in every log. "
             "Give the key in the environment instead: OPENAI_API_KEY=…"
         )
-    if not host or any(c.isspace() or not c.isprintable() for c in text):
+    if not parts.hostname or " " in text or not text.isprintable():
         raise _unusable(base_url, "it names no host")
     if parts.query or parts.fragment:
         raise _unusable(base_url, "it has a part after ? or #")
-    path = parts.path.rstrip("/")
-    for route in ("/chat/completions", "/completions", "/models"):
-        path = path.removesuffix(route)
-    shown_host = f"[{host}]" if ":" in host else host
-    shown_port = f":{port}" if port is not None else ""
-    return f"{parts.scheme.lower()}://{shown_host}{shown_port}{path or '/v1'}"
 
 
 def server_root(base_url: str) -> str:

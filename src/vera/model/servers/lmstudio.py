@@ -53,17 +53,18 @@ def larger_context(name: str, tokens: int) -> str:
 async def _models(ask: Ask) -> list[dict[str, Any]] | None:
     """Its language models in either form, None if this is not LM Studio."""
     # For a route it does not know LM Studio answers HTTP 200 and an error object: shapes decide, not status.
-    new = loose.mapping(await ask("/api/v1/models")).get("models")
-    if isinstance(new, list):
-        models = [loose.mapping(item) for item in loose.items(new)]
-        if all("key" in m and "loaded_instances" in m for m in models):
-            return [m for m in models if m.get("type") in ("llm", "vlm")]
-    old = loose.mapping(await ask("/api/v0/models")).get("data")
-    if isinstance(old, list):
-        models = [loose.mapping(item) for item in loose.items(old)]
-        if models and all("state" in m and "id" in m for m in models):
-            return [m for m in models if m.get("type") in ("llm", "vlm")]
-    return None
+    models = _with_keys(loose.mapping(await ask("/api/v1/models")).get("models"), {"key", "loaded_instances"})
+    if models is None:
+        models = _with_keys(loose.mapping(await ask("/api/v0/models")).get("data"), {"state", "id"}) or None
+    return None if models is None else [m for m in models if m.get("type") in ("llm", "vlm")]
+
+
+def _with_keys(listed: object, keys: set[str]) -> list[dict[str, Any]] | None:
+    """The objects of a list that all have these keys; None for anything else."""
+    if not isinstance(listed, list):
+        return None
+    models = [loose.mapping(item) for item in loose.items(listed)]
+    return models if all(keys <= m.keys() for m in models) else None
 
 
 def _key(model: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ cut at MAX_STATUS (`status_cut`).
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -28,6 +28,7 @@ STATUSES = ("IN_PROGRESS", "BLOCKED", "UNRESOLVED", "VERIFIED")
 """What a model is asked to choose from; any other short text is taken as it is."""
 
 _NOTHING = frozenset({"", "none", "n/a", "na", "nil", "null", "-"})
+_NO_ID = _NOTHING | {"and", "&"}
 _ID = re.compile(
     r"(?:[eE][vV][_-]?(?P<number>[0-9]{1,9})|(?P<attestation>att_[0-9A-Za-z]{1,64}))(?::[0-9]+(?:[-–][0-9]+)?)?"
 )
@@ -67,25 +68,18 @@ def finish(draft: Draft, wording: Wording) -> Parsed:
     thought = one_text(draft.thought) if isinstance(draft.thought, str) else ""
     if not thought:
         errors.append(FormatError("missing_thought", wording.thought))
-    if draft.action is None:
-        errors.append(FormatError("missing_action", wording.action))
-    elif isinstance(draft.action, FormatError):
-        errors.append(draft.action)
-    note = _note(draft.note)
-    if isinstance(note, FormatError):
-        errors.append(note)
-    evidence = _evidence(draft, wording)
-    if isinstance(evidence, FormatError):
-        errors.append(evidence)
+    action = draft.action or FormatError("missing_action", wording.action)
+    note, evidence = _note(draft.note), _evidence(draft, wording)
+    errors += [part for part in (action, note, evidence) if isinstance(part, FormatError)]
     status = _status(draft)
     if not status:
         errors.append(FormatError("missing_status_update", wording.status_update))
     turn = None
     # The isinstance checks repeat what `errors` says, for the type checker.
-    if not errors and isinstance(draft.action, Action) and isinstance(evidence, tuple):
+    if not errors and isinstance(action, Action) and isinstance(evidence, tuple):
         turn = Turn(
             thought=thought,
-            action=draft.action,
+            action=action,
             note=note if isinstance(note, str) else None,
             evidence_used=evidence,
             status_update=status,
@@ -206,31 +200,35 @@ def _evidence(draft: Draft, wording: Wording) -> tuple[str, ...] | FormatError:
     raw = draft.evidence_used
     if raw is None:
         return FormatError("missing_evidence_used", wording.evidence_used)
-    items: Sequence[Any] = raw if isinstance(raw, list) else [raw]
     ids: dict[str, None] = {}
-    for item in items:
-        for token in _BETWEEN_IDS.split(item) if isinstance(item, str) else [str(type(item).__name__)]:
-            word = token.strip(".")
-            if word.casefold() in _NOTHING or word.casefold() in ("and", "&"):
-                continue
-            found = _ID.fullmatch(word)
-            if found is None:
-                shown = scrub(word[:40])
-                return FormatError(
-                    "bad_evidence_used",
-                    f'EVIDENCE_USED holds evidence ids and nothing else, but found "{shown}". '
-                    + wording.evidence_used,
-                )
-            ids[found["attestation"] or f"ev_{int(found['number']):04d}"] = None
-            if len(ids) > MAX_EVIDENCE:
-                return FormatError(
-                    "bad_evidence_used",
-                    f"EVIDENCE_USED names more than {MAX_EVIDENCE} ids. " + wording.evidence_used,
-                )
+    for word in _words(raw if isinstance(raw, list) else [raw]):
+        found = _ID.fullmatch(word)
+        if found is None:
+            shown = scrub(word[:40])
+            return FormatError(
+                "bad_evidence_used",
+                f'EVIDENCE_USED holds evidence ids and nothing else, but found "{shown}". '
+                + wording.evidence_used,
+            )
+        ids[found["attestation"] or f"ev_{int(found['number']):04d}"] = None
+        if len(ids) > MAX_EVIDENCE:
+            return FormatError(
+                "bad_evidence_used",
+                f"EVIDENCE_USED names more than {MAX_EVIDENCE} ids. " + wording.evidence_used,
+            )
     listed = f"[{', '.join(ids)}]" if isinstance(raw, str) else list(ids)
     if (raw.strip() if isinstance(raw, str) else raw) != listed:
         draft.recover("evidence_style")
     return tuple(ids)
+
+
+def _words(items: Iterable[Any]) -> Iterator[str]:
+    """What should be an id, in order; the name of its type for what is no text."""
+    for item in items:
+        for token in _BETWEEN_IDS.split(item) if isinstance(item, str) else [type(item).__name__]:
+            word = token.strip(".")
+            if word.casefold() not in _NO_ID:
+                yield word
 
 
 def _status(draft: Draft) -> str:

@@ -176,10 +176,7 @@ class Reader:
             self.section = "over"
             self.draft.recover("second_turn")
             return
-        again = name in self.order
-        if not again:
-            self.order.append(name)
-        self.draft.recover(*(["repeated_label"] if again else []), *([] if strict else ["label_style"]))
+        again = self._is_repeated(name, strict=strict)
         if name in ("THOUGHT", "NOTE"):
             self.section = name.lower()
             self.written[self.section].extend("\n" if again else "")
@@ -190,15 +187,21 @@ class Reader:
         if strict:
             self.strictly.add(name)
 
+    def _is_repeated(self, name: str, *, strict: bool) -> bool:
+        """Whether a label was there before; it is noted, with what is wrong with it."""
+        again = name in self.order
+        if again:
+            self.draft.recover("repeated_label")
+        else:
+            self.order.append(name)
+        if not strict:
+            self.draft.recover("label_style")
+        return again
+
     def _object(self, special: re.Match[str]) -> None:
-        start = special.end() - 1
-        found = self._scan(start)
+        found = self._scan(special.end() - 1)
         if isinstance(found, Broken):
-            end = self._line_end(start)
-            if self._may_act(special) and (special["label"] or _MEANT_AS_OBJECT.match(self.text, start)):
-                self._act(_broken(found), end)
-            else:
-                self._quoted(special, end)
+            self._broken_object(special, found)
             return
         reading = action_of(found.value)
         if reading is None:
@@ -213,6 +216,15 @@ class Reader:
             self._act(reading, closing.end() if closing else found.end)
         else:
             self._further(special, found.end)
+
+    def _broken_object(self, special: re.Match[str], broken: Broken) -> None:
+        """A broken action, or text that only looks like an object."""
+        start = special.end() - 1
+        end = self._line_end(start)
+        if self._may_act(special) and (special["label"] or _MEANT_AS_OBJECT.match(self.text, start)):
+            self._act(_broken(broken), end)
+        else:
+            self._quoted(special, end)
 
     def _may_act(self, special: re.Match[str]) -> bool:
         """Whether an action may stand here: the first, after THOUGHT, and in no note unless labelled."""

@@ -55,10 +55,7 @@ def parse(content: str, tool_calls: Sequence[dict[str, Any]]) -> Parsed:
     """
     if not tool_calls:
         return _without_call(content)
-    function = tool_calls[0].get("function") if isinstance(tool_calls[0], dict) else None
-    called = function if isinstance(function, dict) else tool_calls[0]
-    name = called.get("name") if isinstance(called, dict) else None
-    raw = called.get("arguments") if isinstance(called, dict) else None
+    name, raw = _called(tool_calls[0])
     size = len(content) + (len(raw) if isinstance(raw, str) else 0)
     if size > MAX_TEXT:
         return too_long(size)
@@ -72,6 +69,15 @@ def parse(content: str, tool_calls: Sequence[dict[str, Any]]) -> Parsed:
         draft.recover("thought_from_content")
     received = size if isinstance(raw, str) else MAX_TEXT
     return bounded(finish(draft, _WORDING), received, _rendered_size)
+
+
+def _called(call: object) -> tuple[Any, Any]:
+    """The name and the arguments of a call, which may also come without `function` around them."""
+    if not isinstance(call, dict):
+        return None, None
+    function = call.get("function")
+    called = function if isinstance(function, dict) else call
+    return called.get("name"), called.get("arguments")
 
 
 def render(turn: Turn) -> tuple[str, list[dict[str, Any]]]:

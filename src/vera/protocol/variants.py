@@ -115,21 +115,7 @@ def _final(value: Mapping[str, Any], name: str | None, deviations: list[str]) ->
 
 def _call(value: Mapping[str, Any], key: str, tool: str, deviations: list[str]) -> Reading | FormatError:
     deviations = list(deviations)
-    holder = next((name for name in _ARGS if name in value), None)
-    if holder is not None:
-        raw = value[holder]
-        if holder != "args":
-            deviations.append(f"variant:{holder}")
-        if value.keys() - {key, holder, "final", *META}:
-            deviations.append("extra_keys")
-    else:
-        raw = {name: item for name, item in value.items() if name not in {key, "final", *META}}
-        deviations.append(_flat_name(tool, raw))
-    if isinstance(raw, str):
-        raw = _from_string(tool, raw)
-        deviations.append("variant:args_string")
-    if raw is None:
-        raw = {}
+    raw = _raw_args(value, key, tool, deviations)
     if not isinstance(raw, dict):
         return FormatError(
             "bad_args", 'The "args" of the action must be a JSON object: {"tool": "NAME", "args": {…}}.'
@@ -143,6 +129,24 @@ def _call(value: Mapping[str, Any], key: str, tool: str, deviations: list[str]) 
             "bad_args", 'The "cmd" of shell must be one string: {"tool": "shell", "args": {"cmd": "ls -l"}}.'
         )
     return Reading(action=Action(tool=tool, args=args), deviations=tuple(dict.fromkeys(deviations)))
+
+
+def _raw_args(value: Mapping[str, Any], key: str, tool: str, deviations: list[str]) -> Any:
+    """The arguments of an action wherever they are in it; how that deviates is added to `deviations`."""
+    holder = next((name for name in _ARGS if name in value), None)
+    if holder is not None:
+        raw = value[holder]
+        if holder != "args":
+            deviations.append(f"variant:{holder}")
+        if value.keys() - {key, holder, "final", *META}:
+            deviations.append("extra_keys")
+    else:
+        raw = {name: item for name, item in value.items() if name not in {key, "final", *META}}
+        deviations.append(_flat_name(tool, raw))
+    if isinstance(raw, str):
+        raw = _from_string(tool, raw)
+        deviations.append("variant:args_string")
+    return {} if raw is None else raw
 
 
 def _flat_name(tool: str, raw: Mapping[str, Any]) -> str:

@@ -305,17 +305,21 @@ class SupervisedBox:
         await asyncio.wait([self._tasks[1]], timeout=1.0)
         if self._is_ready and not was_ended:
             self._tell("died", self._last_words().removeprefix("; it said: "))
-        if not self._ready.done():
-            self._ready.set_exception(self._gone())
-            self._ready.exception()  # retrieved: after a start that ran out of time no one asks for it
+        self._end_waiting(self._ready)
+        with contextlib.suppress(ConnectionError):
+            while await process.stdout.read(65536):
+                continue  # a pipe that is not read to its end stays open
+
+    def _end_waiting(self, ready: asyncio.Future[frames.Frame]) -> None:
+        """Tell all who wait for an answer that none comes."""
+        if not ready.done():
+            ready.set_exception(self._gone())
+            ready.exception()  # retrieved: after a start that ran out of time no one asks for it
         if self._listening is not None and not self._listening.done():
             self._listening.set_exception(self._gone())
         for answer in self._answers.values():
             if not answer.done():
                 answer.set_exception(self._gone())
-        with contextlib.suppress(ConnectionError):
-            while await process.stdout.read(65536):
-                continue  # a pipe that is not read to its end stays open
 
     def _on_frame(self, frame: frames.Frame, payload: bytes) -> None:
         assert self._ready is not None

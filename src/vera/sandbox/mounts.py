@@ -1,7 +1,7 @@
 """Which folders may be mounted into a box, and who owns what is made there."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from vera.sandbox.spec import BoxSpec
@@ -44,14 +44,7 @@ def check(spec: BoxSpec) -> tuple[Path, Path | None]:
 
 
 def _admitted(folder: Path, kind: str, forbidden: tuple[Path, ...]) -> Path:
-    try:
-        real = folder.resolve(strict=True)
-    except (OSError, RuntimeError) as error:
-        raise BoxError(
-            f"The {kind} folder {folder} cannot be reached ({error}).", hint=f"mkdir -p {folder}"
-        ) from error
-    if not real.is_dir():
-        raise BoxError(f"The {kind} folder {folder} is not a folder.", hint=f"ls -ld {folder}")
+    real = _real(folder, kind)
     for below in NEVER:
         if real.is_relative_to(below):
             raise BoxError(
@@ -75,6 +68,19 @@ def _admitted(folder: Path, kind: str, forbidden: tuple[Path, ...]) -> Path:
     return real
 
 
+def _real(folder: Path, kind: str) -> Path:
+    """The real path of a folder. Raises BoxError where there is none."""
+    try:
+        real = folder.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise BoxError(
+            f"The {kind} folder {folder} cannot be reached ({error}).", hint=f"mkdir -p {folder}"
+        ) from error
+    if not real.is_dir():
+        raise BoxError(f"The {kind} folder {folder} is not a folder.", hint=f"ls -ld {folder}")
+    return real
+
+
 def shown(hidden: Iterable[Path]) -> list[Path]:
     """Of the folders that a box must not show, by their real paths, those that lie in what every box has
     itself: there an empty folder must take their place. One of them within another needs none.
@@ -90,25 +96,7 @@ def sessions_in(folder: Path) -> list[Path]:
 
     Raises BoxError where they are more than MAX_COVERED.
     """
-    found: dict[Path, list[Path]] = {}
-    only_sessions: set[Path] = set()
-    looked_at = 0
-    for place, folders, files in os.walk(folder):
-        looked_at += len(folders) + len(files)
-        if looked_at > MAX_LOOKED_AT:
-            break
-        here = Path(place)
-        sessions = [name for name in folders if name == KEPT or _is_session(here / name)]
-        if sessions:
-            found[here] = [here / name for name in sessions]
-            if len(sessions) == len(folders) and not files and here != folder:
-                only_sessions.add(here)
-        folders[:] = [name for name in folders if name not in set(sessions)]
-    covered = sorted(
-        path.relative_to(folder)
-        for here, below in found.items()
-        for path in ([here] if here in only_sessions else below)
-    )
+    covered = sorted(path.relative_to(folder) for path in _session_folders(folder))
     if len(covered) > MAX_COVERED:
         raise BoxError(
             f"The input folder {folder} holds more than {MAX_COVERED} folders of earlier runs among its "
@@ -118,8 +106,24 @@ def sessions_in(folder: Path) -> list[Path]:
     return covered
 
 
+def _session_folders(folder: Path) -> Iterator[Path]:
+    """Each folder of an earlier run, or in place of such folders the one that holds nothing else."""
+    looked_at = 0
+    for place, folders, files in os.walk(folder):
+        looked_at += len(folders) + len(files)
+        if looked_at > MAX_LOOKED_AT:
+            return
+        here = Path(place)
+        sessions = [name for name in folders if _is_session(here / name)]
+        if sessions and len(sessions) == len(folders) and not files and here != folder:
+            yield here
+        else:
+            yield from (here / name for name in sessions)
+        folders[:] = [name for name in folders if name not in set(sessions)]
+
+
 def _is_session(folder: Path) -> bool:
-    return all(os.path.lexists(folder / name) for name in SESSION)
+    return folder.name == KEPT or all(os.path.lexists(folder / name) for name in SESSION)
 
 
 def identity(spec: BoxSpec, work: Path) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """The registry of backends, in the order in which they are tried."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from vera.sandbox.backends.bubblewrap import Bubblewrap
@@ -71,8 +71,13 @@ async def open_box(
                 if passed_over:
                     passed_over(passed, why)
             return box
+    raise _none_could(list(errors.values()))
+
+
+def _none_could(errors: Sequence[BoxError]) -> BoxError:
+    """The error for what the backends said, of which none could make a box."""
     if len(errors) == 1:
-        raise next(iter(errors.values()))
-    said = " ".join(str(error) for error in errors.values()) or "No backend was asked for."
-    hint = next((error.hint for error in errors.values() if error.hint), "vera doctor")
-    raise BoxError(f"There is no sandbox to run commands in. {said}", hint=hint)
+        return errors[0]
+    said = " ".join(str(error) for error in errors) or "No backend was asked for."
+    hint = next((error.hint for error in errors if error.hint), "vera doctor")
+    return BoxError(f"There is no sandbox to run commands in. {said}", hint=hint)

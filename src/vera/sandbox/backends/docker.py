@@ -239,13 +239,7 @@ def engine() -> Engine:
         raise BoxError(
             "Docker is not installed.", hint="sudo apt install docker.io   (macOS: install Docker Desktop)"
         )
-    context = client("context", "inspect", "--format={{.Endpoints.docker.Host}}")
-    endpoint = os.environ.get("DOCKER_HOST") or (context.stdout.strip() if context else "")
-    if endpoint and not endpoint.startswith(("unix://", "npipe://", "fd://")):
-        raise BoxError(
-            f"The Docker engine at {endpoint} is on another machine, where the work folder is not.",
-            hint="env -u DOCKER_HOST docker context use default",
-        )
+    _insist_on_local()
     info = client("info", "--format={{json .SecurityOptions}}")
     if info is None or info.returncode != 0:
         said = info.stderr if info else "no answer"
@@ -259,6 +253,17 @@ def engine() -> Engine:
         rootless=any("name=rootless" in option for option in options),
         selinux=any("name=selinux" in option for option in options),
     )
+
+
+def _insist_on_local() -> None:
+    """Raises BoxError where the docker client speaks to an engine on another machine."""
+    context = client("context", "inspect", "--format={{.Endpoints.docker.Host}}")
+    endpoint = os.environ.get("DOCKER_HOST") or (context.stdout.strip() if context else "")
+    if endpoint and not endpoint.startswith(("unix://", "npipe://", "fd://")):
+        raise BoxError(
+            f"The Docker engine at {endpoint} is on another machine, where the work folder is not.",
+            hint="env -u DOCKER_HOST docker context use default",
+        )
 
 
 def client(*arguments: str, data: str = "") -> "subprocess.CompletedProcess[str] | None":

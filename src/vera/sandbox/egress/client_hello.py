@@ -56,11 +56,7 @@ def _first_message(data: bytes) -> bytes:
         if at >= MAX_HELLO or records >= MAX_RECORDS:
             raise NotTlsError("a ClientHello that is too long")
         head = data[at : at + 5]
-        if head[:1] not in (b"", bytes([_HANDSHAKE])) or head[1:2] not in (b"", b"\3"):
-            raise NotTlsError("no TLS")
-        size = int.from_bytes(head[3:5], "big")
-        if len(head) == 5 and not 0 < size <= 1 << 14:
-            raise NotTlsError("a TLS record of an impossible size")
+        size = _record_size(head)
         if len(head) < 5 or len(data) < at + 5 + size:
             raise IncompleteError
         joined += data[at + 5 : at + 5 + size]
@@ -69,6 +65,16 @@ def _first_message(data: bytes) -> bytes:
         if joined[0] != _CLIENT_HELLO:
             raise NotTlsError("no ClientHello")
     return bytes(joined[4 : 4 + int.from_bytes(joined[1:4], "big")])
+
+
+def _record_size(head: bytes) -> int:
+    """The size in the head of a TLS record, which may not be whole. Raises NotTlsError."""
+    if head[:1] not in (b"", bytes([_HANDSHAKE])) or head[1:2] not in (b"", b"\3"):
+        raise NotTlsError("no TLS")
+    size = int.from_bytes(head[3:5], "big")
+    if len(head) == 5 and not 0 < size <= 1 << 14:
+        raise NotTlsError("a TLS record of an impossible size")
+    return size
 
 
 class _Reader:

@@ -230,17 +230,21 @@ def _document(target: str, answer: Answer, connections: Sequence[Connection]) ->
         document = str(normalise(answer.url))
     except AuthorityError:
         raise RenderError(f"{target} leads to no web page but to {answer.url[:100]!a}.", "failed") from None
-    reached = any(each.url == document and each.verdict == "allowed" for each in connections)
-    for each in blocked:
-        # What the browser then shows is our own refusal.
-        if each.url == document and not reached:
-            raise _not_reached(target, each)
+    _insist_on_reached(target, document, connections)
     if answer.media_type.lower() not in PAGES:
         raise RenderError(
             f"{target} is {answer.media_type[:60]!a}, no web page: fetch it without rendering.", "failed"
         )
     _, mark, fragment = answer.url.partition("#")
     return f"{document}{mark}{fragment}" if fragment.isascii() and fragment.isprintable() else document
+
+
+def _insist_on_reached(target: str, document: str, connections: Sequence[Connection]) -> None:
+    """Raises RenderError where the document was asked for and never allowed: what the browser then shows is
+    our own refusal."""
+    asked = [each for each in connections if each.url == document]
+    if asked and all(each.verdict != "allowed" for each in asked):
+        raise _not_reached(target, asked[0])
 
 
 def _not_reached(target: str, connection: Connection) -> RenderError:

@@ -114,14 +114,19 @@ async def connect_request(
             return Connected(settings=settings), _gathered_before(settings)
         places = ["connectors", *(["files"] if settings.run.input_dir is not None else [])]
     elif "connectors" not in places:
-        if names or pages_of(settings):
-            given = "Connectors are named" if names else "The address of a page is an input"
-            raise RequestError(f"{given}, and the scope leaves them out. Add connectors to it.")
+        _refuse_left_out(names, settings)
         return Connected(settings=settings), scope
     sources = wanted or configured(settings)
     if not sources:  # which is told where the request is made
         return Connected(settings=settings), scope
     return await _gathered(settings, sources, say, with_input="files" in places), places
+
+
+def _refuse_left_out(names: Sequence[str], settings: Settings) -> None:
+    """Raises RequestError where connectors or pages are given that the scope leaves out."""
+    if names or pages_of(settings):
+        given = "Connectors are named" if names else "The address of a page is an input"
+        raise RequestError(f"{given}, and the scope leaves them out. Add connectors to it.")
 
 
 def _gathered_before(settings: Settings) -> list[str] | None:

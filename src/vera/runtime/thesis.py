@@ -247,8 +247,6 @@ def _plan(
 ) -> SearchPlan:
     """What is looked for, and where."""
     request, budget, constraints = job.request, job.budget, job.request.constraints
-    gathered = job.input_dir is not None and bool(list_of(job.input_dir))
-    looks_in_files = "files" in request.scope or (gathered and "connectors" in request.scope)
     claims = tuple(
         Claim(key=f"c{number}", text=text, start=0, end=len(text))
         for number, text in enumerate(sub_claims(request), 1)
@@ -259,7 +257,7 @@ def _plan(
         claims=claims,
         literal=literal,
         web=web and "web" in request.scope,
-        files=files and looks_in_files,
+        files=files and _looks_in_files(job),
         sources=budget.sources,
         searches=budget.searches,
         bytes=budget.bytes,
@@ -275,6 +273,12 @@ def _plan(
         official_domains=frozenset(listed(settings.policy.official_domains)),
         earlier=tuple(lead for lead in leads if lead.tool == "kb" or web),
     )
+
+
+def _looks_in_files(job: ThesisJob) -> bool:
+    """Whether the scope has the files of the folder, or the connectors by which they were gathered."""
+    gathered = job.input_dir is not None and bool(list_of(job.input_dir))
+    return "files" in job.request.scope or (gathered and "connectors" in job.request.scope)
 
 
 def inquiry_of(
@@ -297,13 +301,19 @@ def inquiry_of(
     """
     if folder is not None:
         input_folder(folder)
-    looked_in = scope if scope is not None else ("files" if folder else "kb" if follows else "web")
-    if follows and isinstance(looked_in, str):
-        looked_in = f"{looked_in},kb"
-    elif follows and isinstance(looked_in, list | tuple):
-        looked_in = [*looked_in, "kb"]
+    looked_in = _scope(scope, folder, follows=follows)
     corpus = corpus_digest(folder) if folder else ""
     request, budget = request_of(thesis, scope=looked_in, lens=lens, corpus=corpus, **asked)
     if folder is None and "files" in request.scope:
         raise RequestError("The scope names files, and no folder of files was given.")
     return ThesisJob(request=request, lens=lens, budget=budget, input_dir=folder, connections=connections)
+
+
+def _scope(scope: object, folder: Path | None, *, follows: bool) -> object:
+    """The scope in force, by default that of what there is to look at."""
+    looked_in = scope if scope is not None else ("files" if folder else "kb" if follows else "web")
+    if follows and isinstance(looked_in, str):
+        return f"{looked_in},kb"
+    if follows and isinstance(looked_in, list | tuple):
+        return [*looked_in, "kb"]
+    return looked_in

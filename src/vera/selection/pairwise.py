@@ -72,11 +72,7 @@ class Pairwise:
         if not preferred:
             told = next(each for each in asked if each.problem)
             return SelectorChoice(problem=told.problem, reason=told.reason, order=compared, replies=replies)
-        scores = {place: how.vote_weight * math.log(options[place].votes) for place in compared}
-        for first, second, winner in preferred:
-            if winner is not None:
-                scores[winner] += _WON
-                scores[second if winner == first else first] += _LOST
+        scores = _scores(compared, options, preferred, how.vote_weight)
         best = max(scores.values())
         tied = tuple(place for place in compared if best - scores[place] < _EQUAL)
         split = sum(winner is None for _, _, winner in preferred)
@@ -89,6 +85,21 @@ class Pairwise:
             scores=tuple(round(scores.get(place, 0.0), 6) for place in range(len(options))),
             replies=replies,
         )
+
+
+def _scores(
+    compared: Sequence[int],
+    options: Sequence[ActionCluster],
+    preferred: Sequence[tuple[int, int, int | None]],
+    vote_weight: float,
+) -> dict[int, float]:
+    """The scores of the places: what their votes weigh, and the pairs that they won and lost."""
+    scores = {place: vote_weight * math.log(options[place].votes) for place in compared}
+    for first, second, winner in preferred:
+        if winner is not None:
+            scores[winner] += _WON
+            scores[second if winner == first else first] += _LOST
+    return scores
 
 
 def most_voted(options: Sequence[ActionCluster], most: int) -> tuple[int, ...]:

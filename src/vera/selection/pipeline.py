@@ -83,6 +83,26 @@ async def select(
     if not readable:
         return _fallback(step, entries, how, ALL_UNREADABLE, "no candidate could be read")
     clusters = list(_clusters(entries).values()) if is_prepared(selector) else [[each] for each in readable]
+    if (agreed := _uncontested(step, entries, selector, clusters, how)) is not None:
+        return agreed
+    if selector.judges and judge is None:
+        return _fallback(step, entries, how, NO_JUDGE, "there is no model to judge")
+    asked = _Asked(judge)
+    options = [_option(entries, members) for members in clusters]
+    picked = await _pick(selector, options, scene, asked, how)
+    asked.judge = None  # a selector that would not stop asks no one any more
+    return _decided(step, entries, clusters, how, picked, asked.calls)
+
+
+def _uncontested(
+    step: int,
+    entries: Sequence[CheckedCandidate],
+    selector: Selector,
+    clusters: Sequence[list[int]],
+    how: SelectionOptions,
+) -> events.Selection | None:
+    """The action that needs no selector: the only one that is left, or one that enough of the candidates
+    take. None for no such action."""
     if len(clusters) == 1:
         several = len(clusters[0]) > 1
         reason = "all that are left take the same action" if several else "no other candidate is left"
@@ -91,13 +111,7 @@ async def select(
         left = sum(map(len, clusters))
         reason = f"{len(agreed)} of {left} candidates take the same action"
         return _result(step, entries, how, decider="agreement", selected=agreed[0], reason=reason)
-    if selector.judges and judge is None:
-        return _fallback(step, entries, how, NO_JUDGE, "there is no model to judge")
-    asked = _Asked(judge)
-    options = [_option(entries, members) for members in clusters]
-    picked = await _pick(selector, options, scene, asked, how)
-    asked.judge = None  # a selector that would not stop asks no one any more
-    return _decided(step, entries, clusters, how, picked, asked.calls)
+    return None
 
 
 def is_prepared(selector: Selector) -> bool:

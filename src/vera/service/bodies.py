@@ -120,12 +120,7 @@ Form = TypeVar("Form", bound=msgspec.Struct)
 
 async def read_body(receive: Receive, content_type: str, content_length: str) -> bytes:
     """The bytes of a JSON body. Raises Refused: 400, 408, 413, 415."""
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        raise Refused(415, "not_json", "Send JSON, with the header 'Content-Type: application/json'.")
-    if content_length and not (content_length.isascii() and content_length.isdigit()):
-        raise Refused(400, "invalid_request", "The header Content-Length is no number.")
-    if content_length and (len(content_length) > 12 or int(content_length) > MAX_BYTES):
-        raise _too_large()
+    _check_headers(content_type, content_length)
     body = bytearray()
     try:
         async with asyncio.timeout(MAX_SECONDS):
@@ -140,6 +135,16 @@ async def read_body(receive: Receive, content_type: str, content_length: str) ->
                     return bytes(body)
     except TimeoutError:
         raise Refused(408, "too_slow", "The body did not come in time.") from None
+
+
+def _check_headers(content_type: str, content_length: str) -> None:
+    """Raises Refused where the headers already say that the body is not taken."""
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        raise Refused(415, "not_json", "Send JSON, with the header 'Content-Type: application/json'.")
+    if content_length and not (content_length.isascii() and content_length.isdigit()):
+        raise Refused(400, "invalid_request", "The header Content-Length is no number.")
+    if content_length and (len(content_length) > 12 or int(content_length) > MAX_BYTES):
+        raise _too_large()
 
 
 def decoded(data: bytes, form: type[Form]) -> Form:

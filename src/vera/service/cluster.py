@@ -245,7 +245,7 @@ class Cluster:
             known = (await self._engine.look([watched.task.id]))[watched.task.id]
             now = standing(known.history, live=True)
         watched.active.state = "running" if now.state == "running" else "queued"
-        if now.state == "done" or (now.state != "running" and not known.is_active):
+        if _is_over(now, known):
             await self._settle(watched, known.history)
 
     async def _settle(self, watched: _Watched, history: History) -> None:
@@ -281,6 +281,11 @@ class Cluster:
             at=self._clock(),
             timed_out=now.state == "failed" and now.reason == TIMED_OUT,
         )
+
+
+def _is_over(now: Standing, known: Known) -> bool:
+    """Whether a task is done, or waits for a person: it does not run, and no worker has it."""
+    return now.state == "done" or (now.state != "running" and not known.is_active)
 
 
 def _is_given_up(history: History) -> bool:

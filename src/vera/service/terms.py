@@ -60,7 +60,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
             return next(iter(self.roots.values()), None)
         first, *rest = name.split("/")
         root = self.roots.get(first)
-        if root is None or any(part.startswith(".") or not part or "\0" in part for part in rest):
+        if root is None or not all(_is_visible(part) for part in rest):
             raise self._no_input(name)
         try:
             real = root.joinpath(*rest).resolve(strict=True)
@@ -137,3 +137,8 @@ def named_roots(folders: Sequence[Path], base: Path) -> dict[str, Path]:
             raise ConfigError(f"Two input roots are called {real.name}. Give one of them another name.")
         found[real.name] = real
     return found
+
+
+def _is_visible(part: str) -> bool:
+    """Whether a part of a path can be the name of a file that is not hidden."""
+    return bool(part) and not part.startswith(".") and "\0" not in part

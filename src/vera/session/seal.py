@@ -137,11 +137,23 @@ def check(
     if torn := reader.torn():
         return _broken(reader, reader.line + 1, f"its last {torn} bytes are no whole record")
     if seal is None:
-        if isinstance(last, events.RunEnd):
-            sentence = f"The run has ended, but its {NAME} is missing."
-        else:
-            sentence = f"UNSEALED AFTER {reader.seq}: the run has not ended."
-        return Integrity(verdict="UNSEALED", sentence=sentence, records=reader.seq)
+        return _without_seal(reader, last)
+    return _under_seal(reader, seal, sealed_head, sealed, verify)
+
+
+def _without_seal(reader: Reader, last: events.Record | None) -> Integrity:
+    if isinstance(last, events.RunEnd):
+        sentence = f"The run has ended, but its {NAME} is missing."
+    else:
+        sentence = f"UNSEALED AFTER {reader.seq}: the run has not ended."
+    return Integrity(verdict="UNSEALED", sentence=sentence, records=reader.seq)
+
+
+def _under_seal(
+    reader: Reader, seal: Seal, sealed_head: str, sealed: events.Record | None, verify: Verify | None
+) -> Integrity:
+    """A log that was read to its end, held against its seal: `sealed` is the record up to which it is sealed,
+    `sealed_head` the hash of that."""
     if reader.seq < seal.seq:
         missing = seal.seq - reader.seq
         return _broken(reader, reader.line + 1, f"its last {missing} sealed records are missing")

@@ -239,7 +239,7 @@ def _with_sources(
     named = [str(each) for each in inputs]
     if named and input_dir is not None:
         raise RequestError("Give input_dir or inputs, not both.")
-    if any(each != each.strip() or len(each.splitlines()) != 1 for each in named):
+    if not all(_is_one_line(each) for each in named):
         raise RequestError("An input is empty, begins or ends with a blank, or has a line break.")
     if input_dir is not None:
         run = settings.run.model_copy(update={"input_dir": Path(input_dir), "inputs": ""})
@@ -251,6 +251,11 @@ def _with_sources(
         return settings
     given = settings.connectors.model_copy(update={"use": "\n".join(connectors)})
     return settings.model_copy(update={"connectors": given})
+
+
+def _is_one_line(text: str) -> bool:
+    """Whether a text is one line without blanks around it."""
+    return text == text.strip() and len(text.splitlines()) == 1
 
 
 async def research_async(

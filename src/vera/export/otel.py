@@ -169,17 +169,21 @@ class Trace:
             case events.Task():
                 known["gen_ai.input.messages"] = say.message("user", self._read(record.task))
             case events.Resumed():
-                self.ended = False
-                for name in ("vera.status", "vera.exit_code", "vera.reason", "error.type"):
-                    known.pop(name, None)
-                checks = [name for name, lane in self._lanes.items() if lane.takes_steps and name != MAIN]
-                return [span for name in checks for span in self._abandon(self._lanes.pop(name))]
+                return self._go_on()
             case events.RunEnd():
                 self.ended = True
                 known.update(say.run_end(record, self._read))
             case _:
                 pass
         return []
+
+    def _go_on(self) -> list[Span]:
+        """The run has no end yet, and the lanes of its checks begin again."""
+        self.ended = False
+        for name in ("vera.status", "vera.exit_code", "vera.reason", "error.type"):
+            self._root.known.pop(name, None)
+        checks = [name for name, lane in self._lanes.items() if lane.takes_steps and name != MAIN]
+        return [span for name in checks for span in self._abandon(self._lanes.pop(name))]
 
     def _in_lane(self, lane: _Lane, record: events.Record) -> list[Span]:
         match record:

@@ -113,7 +113,7 @@ def chat(call: events.Model, said: events.ModelIo | None, read: Read, heard: Seq
         "gen_ai.operation.name": "chat",
         "gen_ai.request.temperature": _number(parameters.get("temperature")),
         "gen_ai.request.max_tokens": _whole(parameters.get("max_tokens")),
-        "gen_ai.request.choice.count": call.candidates if call.candidates != 1 else None,
+        "gen_ai.request.choice.count": _unless_one(call.candidates),
         "gen_ai.response.finish_reasons": (call.finish_reason,) if call.finish_reason else None,
         "gen_ai.response.time_to_first_chunk": call.first_byte_s or None,
         "gen_ai.usage.input_tokens": call.prompt_tokens,
@@ -123,10 +123,14 @@ def chat(call: events.Model, said: events.ModelIo | None, read: Read, heard: Seq
         "gen_ai.output.messages": _reply(said, read) if said else None,
         "vera.step": call.step,
         "vera.model.scope": call.scope,
-        "vera.model.attempts": call.attempts if call.attempts != 1 else None,
+        "vera.model.attempts": _unless_one(call.attempts),
         "vera.model.truncated": bool(call.truncated) or None,
         "error.type": OTHER if call.error else None,
     }
+
+
+def _unless_one(number: int) -> int | None:
+    return number if number != 1 else None
 
 
 def model_of(said: events.ModelIo | None) -> str:

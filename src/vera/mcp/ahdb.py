@@ -72,11 +72,7 @@ async def list_ahdb(service: Service, arguments: Arguments, tell: Tell) -> Servi
     if not 1 <= limit <= MAX_PAGE:
         raise ToolError(f"limit is a number from 1 to {MAX_PAGE}.")
     found = await asyncio.to_thread(_standing, Journal(service.base))
-    wanted = [
-        each
-        for each in _known(found)
-        if each[1] == state and each[0].seq > after and register in (None, _register(each[0]))
-    ]
+    wanted = [each for each in _known(found) if _is_wanted(each, state, register, after)]
     page = wanted[:limit]
     counts = Counter(register_of(entry) for entry in found.entries)
     return ServiceReply(
@@ -91,6 +87,11 @@ async def list_ahdb(service: Service, arguments: Arguments, tell: Tell) -> Servi
             )
         )
     )
+
+
+def _is_wanted(known: _Known, state: object, register: object, after: int) -> bool:
+    entry, its_state, _ = known
+    return its_state == state and entry.seq > after and register in (None, _register(entry))
 
 
 async def get_ahdb_entry(service: Service, arguments: Arguments, tell: Tell) -> ServiceReply:

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -74,20 +75,23 @@ async def check_report(service: Service, arguments: Arguments, tell: Tell) -> Se
         not_before=not_before,
         not_after=not_after,
     )
-    if text:
-        # A name that no file has: its links start in the folder of documents.
-        place = (service.input_dir or service.base) / f"text-{secrets.token_hex(8)}.md"
-        data = text.encode("utf-8", "replace")
-    else:
-        root, relative = inside(service, path)
-        place = root / relative
-        try:
-            data = await asyncio.to_thread(read_regular, root, relative, FILE_BYTES)
-        except Unreadable as error:
-            raise ToolError(f"{path[:200]} cannot be read: {error}.") from None
+    data, place = await _document(service, text, path)
     tell("checking the report")
     report = await asyncio.to_thread(check_bytes, data, place, options, tell)
     return ServiceReply(value=as_json(msgspec.structs.replace(report, document=path or "text")))
+
+
+async def _document(service: Service, text: str, path: str) -> tuple[bytes, Path]:
+    """The bytes of the report and its place, from which its links start. Raises ToolError."""
+    if text:
+        # A name that no file has: its links start in the folder of documents.
+        place = (service.input_dir or service.base) / f"text-{secrets.token_hex(8)}.md"
+        return text.encode("utf-8", "replace"), place
+    root, relative = inside(service, path)
+    try:
+        return await asyncio.to_thread(read_regular, root, relative, FILE_BYTES), root / relative
+    except Unreadable as error:
+        raise ToolError(f"{path[:200]} cannot be read: {error}.") from None
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -97,15 +97,16 @@ def _silent(value: object) -> str:
     """`[["google", "CAPTCHA"], …]` in words."""
     if not isinstance(value, list):
         return ""
-    shown = []
-    for each in value[:_SILENT_LISTED]:
-        words = (
-            [plain.text(part, 40) for part in each[:2]] if isinstance(each, list) else [plain.text(each, 40)]
-        )
-        if words and words[0]:
-            shown.append(words[0] + (f" ({words[1]})" if len(words) > 1 and words[1] else ""))
+    shown = [words for each in value[:_SILENT_LISTED] if (words := _engine(each))]
     more = len(value) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if shown and more > 0 else "")
+
+
+def _engine(value: object) -> str:
+    """`["google", "CAPTCHA"]` as `google (CAPTCHA)`; '' without a name."""
+    parts = value[:2] if isinstance(value, list) else [value]
+    name, why = ([plain.text(part, 40) for part in parts] + ["", ""])[:2]
+    return f"{name} ({why})" if name and why else name
 
 
 def _hit(result: object) -> Hit | None:

@@ -41,7 +41,7 @@ def standing(history: History, *, live: bool = False) -> Standing:
 
 
 def _at_rest(ends: Sequence[Ended | None]) -> Standing:
-    """Where a task stands that is not done and does not run, by the ends of its attempts (at least one)."""
+    """The state of a task that is not done and does not run, by the ends of its attempts (at least one)."""
     last = ends[-1]
     died = [end for end in ends if _died(end)]
     if len(died) >= MAX_ATTEMPTS:

@@ -200,7 +200,7 @@ class _Writer:
         return said
 
     def _superseded(self, attribute: Attribute, value: Value) -> str:
-        """Words about a value of before; '' where the one that is drawn is the same."""
+        """Words about an earlier value; '' where the same value is drawn."""
         old = draw(attribute.value, self._dice, self._world)
         if old.text == value.text:
             return ""

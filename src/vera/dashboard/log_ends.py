@@ -101,7 +101,7 @@ def _told(size: int, head: bytes, tail: bytes) -> LogEnds:
 
 
 def _with_tail(ends: LogEnds, tail: bytes) -> LogEnds:
-    """With what the last lines say of the time, the step and the end."""
+    """The same with what the last lines say: the time, the step and the end of the run."""
     end: events.RunEnd | None = None
     last_ts, step, model_error = 0.0, 0, ""
     for number, record in enumerate(_records(tail, newest_first=True)):

@@ -218,8 +218,8 @@ def _is_regular(path: Path) -> bool:
 
 
 def _session_stamp(folder: str, *, is_base: bool) -> tuple[str, float] | None:
-    """The stamp of the log of a session, '' for one that has only its `session.log` yet; None for no session,
-    as is the base folder without a log."""
+    """The stamp of a session's log, '' for a session that has only `session.log` so far. None where there is
+    no session: the base folder is one only with a log."""
     stamp = _stamp(f"{folder}/{TRACE}")
     if stamp is None and not is_base and _is_regular(Path(folder, CONTROL_LOG)):
         return "", _written(Path(folder))

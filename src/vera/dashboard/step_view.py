@@ -337,7 +337,7 @@ def _said(records: Sequence[events.Record], protocol: str, load: Load) -> Said |
 
 
 def _with_turn(said: Said, parsed: Parsed) -> Said:
-    """With the parts of the turn that was read, or why none was."""
+    """The same with the parts of the turn, or with what is wrong with them."""
     if parsed.turn is None:
         errors = tuple(one_line(each.message, 300) for each in parsed.errors[:10])
         return msgspec.structs.replace(said, errors=errors)

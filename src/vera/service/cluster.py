@@ -284,7 +284,7 @@ class Cluster:
 
 
 def _is_over(now: Standing, known: Known) -> bool:
-    """Whether a task is done, or waits for a person: it does not run, and no worker has it."""
+    """Whether a task is done, or neither runs nor waits for a worker."""
     return now.state == "done" or (now.state != "running" and not known.is_active)
 
 

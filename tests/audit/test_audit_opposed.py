@@ -1,9 +1,16 @@
 """A cited sentence that is nearly the claim and says the opposite is told; one that agrees is not."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from support.cited import cited
 from vera.audit.checks.opposed import RULES, opposed
+
+TESTS = Path(__file__).parents[1]
 
 
 def kinds(claim: str, *lines: str, **fields: str) -> list[str]:
@@ -97,3 +104,20 @@ def test_another_language_is_not_compared() -> None:
 
 def test_every_kind_has_an_attack() -> None:
     assert {kind for kind, _, _ in ATTACKS} == set(RULES)
+
+
+SEVERAL = ("The crane costs 900 to 950 and the shed 40.", "The crane costs 40 and the shed 900 to 950.")
+
+
+def test_of_several_oppositions_every_process_tells_the_same() -> None:
+    """Python orders a set of texts by a seed of the process, and what is told is attested."""
+    program = (
+        "import sys; from support.cited import cited; from vera.audit.checks.opposed import opposed; "
+        "print([each.detail for each in opposed(cited(*sys.argv[1:]))])"
+    )
+    told = set()
+    for seed in range(4):
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(TESTS)}
+        words = [sys.executable, "-c", program, *SEVERAL]
+        told.add(subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert told == {"['pairing: 900']\n"}

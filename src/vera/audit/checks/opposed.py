@@ -150,8 +150,8 @@ class _Sentence:
 Rule = Callable[[_Sentence, _Sentence], str]
 """What a cited sentence has that turns the claim round, '' when it does not."""
 
-_Segment = tuple[frozenset[str], frozenset[str]]
-"""A part of a sentence: its numbers, and its other stems."""
+_Segment = tuple[tuple[str, ...], frozenset[str]]
+"""A part of a sentence: its numbers in their order, and its other stems."""
 
 
 def opposed(case: Case) -> Iterator[Finding]:
@@ -309,7 +309,7 @@ def _roles(ours: _Sentence, line: _Sentence) -> str:
     if _PASSIVE.search(ours.text) or _PASSIVE.search(line.text):
         return ""
     mine, theirs = _around_verbs(ours), _around_verbs(line)
-    for verb in mine.keys() & theirs.keys():
+    for verb in filter(theirs.__contains__, mine):
         (before, after), (other_before, other_after) = mine[verb], theirs[verb]
         crossed = before & other_after and after & other_before
         if crossed and not before & other_before and not after & other_after:
@@ -379,7 +379,7 @@ def _segments(text: str) -> list[_Segment]:
     parts = []
     for start, end in _borders(text):
         inside = [quantity for quantity in found if start <= quantity.start < end]
-        values = frozenset(str(quantity.value.normalize()) for quantity in inside)
+        values = tuple(f"{quantity.value.normalize():f}" for quantity in inside)
         places = [range(quantity.start, quantity.end) for quantity in inside]
         near = frozenset(
             stem(word.form)

@@ -107,6 +107,12 @@ def test_bibtex_entries_are_read_with_nested_braces_and_joined_values() -> None:
     assert (first.fields["doi"], first.fields["month"]) == ("https://doi.org/10.1000/abc", "jan-02")
 
 
+@pytest.mark.parametrize("title", ["", "title={On cells}, "])
+def test_a_bibtex_entry_that_says_it_is_retracted_is_known_to_say_so(title: str) -> None:
+    (found,) = of_bibtex(f"@article{{a, doi={{10.1000/a}}, {title}note={{Retracted in 2021}}}}")
+    assert found.retraction
+
+
 def test_a_bibtex_reference_has_doi_title_and_year() -> None:
     first = of_bibtex(BIB)[0]
     assert (first.doi, first.years, first.whole, first.line) == ("10.1000/abc", (2019,), True, 3)

@@ -66,10 +66,15 @@ def of_bibtex(text: str) -> list[Reference]:
                 title=title,
                 years=tuple(map(int, _YEAR.findall(dated))),
                 whole=_PLAIN_DOI.fullmatch(doi) is not None,
-                retraction=_RETRACTED.search(said.replace(title, " ")) is not None,
+                retraction=_says_retracted(said, title),
             )
         )
     return found
+
+
+def _says_retracted(said: str, title: str) -> bool:
+    """Whether an entry says beside its title that the work was retracted."""
+    return _RETRACTED.search(said.replace(title, " ") if title else said) is not None
 
 
 def of_text(lines: Sequence[str]) -> list[Reference]:
@@ -120,7 +125,7 @@ def _of_entry(number: int, entry: str, listed: bool) -> Iterator[Reference]:
     title = _title(without) if listed else ""
     years = tuple(map(int, dict.fromkeys(_YEAR.findall(without)))) if listed else ()
     said = " ".join(entry.split())[:_SHOWN]
-    about_retraction = _RETRACTED.search(entry.replace(title, " ") if title else entry) is not None
+    about_retraction = _says_retracted(entry, title)
     for doi in dois:
         line = number + entry[: max(0, entry.find(doi))].count("\n")
         yield Reference(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.cli import folded, vera
+from support.cli import folded, records, vera
 from vera import events
 from vera.attestation.keys import load_or_create
 from vera.bench.eval_data import Question
@@ -81,6 +81,17 @@ def test_an_interrupted_run_is_gone_on_with_and_other_settings_make_another(data
     assert sum(each.is_dir() for each in (data.parent / "kept").iterdir()) == 2
 
 
+def test_a_run_that_was_stopped_before_its_task_was_written_is_made_again_in_a_new_folder(data: Path) -> None:
+    first = Path(evaluated(data, "--limit", "1")["each"][0]["session"])
+    lines = (first / "trace.jsonl").read_bytes().splitlines(keepends=True)
+    (first / "trace.jsonl").write_bytes(lines[0])
+    (first / "seal.json").unlink()
+    assert not any(isinstance(each, events.Task) for each in records(first))
+    for _ in range(2):
+        each = evaluated(data, "--limit", "1")["each"][0]
+        assert (each["status"], Path(each["session"]).name) == ("QUOTED", f"{first.name}-2")
+
+
 def _seal(root: Path) -> None:
     reader = Reader(root / "trace.jsonl")
     assert list(reader.poll())
@@ -88,8 +99,6 @@ def _seal(root: Path) -> None:
 
 
 def _records(root: Path) -> list[events.Record]:
-    from support.cli import records
-
     assert folded(root).ended is not None
     return records(root)
 

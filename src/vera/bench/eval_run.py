@@ -11,6 +11,7 @@ import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import msgspec
 
 from vera.bench.eval_data import DataError, Question
 from vera.bench.eval_sessions import Outcome, outcome_of, read_state
+from vera.state import RunState
 
 DEADLINE_S = 3600.0
 """How long one run may take; then it is stopped, and gone on with the next time."""
@@ -49,13 +51,23 @@ class Sessions:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", question.id)[:60].strip(".-") or "question"
         return self._folder / f"{name}-{digest}"
 
+    def _newest(self, question: Question) -> tuple[Path, RunState | None]:
+        """The session of a question and its log, None before it has one. After a run that was stopped before
+        its task was written, with which nothing can go on, a new folder."""
+        first = self.root(question)
+        for number in count(1):
+            root = first if number == 1 else first.with_name(f"{first.name}-{number}")
+            state = read_state(root)
+            if state is None or state.task is not None or state.ended is not None:
+                break
+        return root, state
+
     async def outcome(self, question: Question) -> Outcome:
         """What came of a question: read when its session has ended, else run or gone on with first.
 
         Raises DataError when the run ends without a result, with what it said.
         """
-        root = self.root(question)
-        state = await asyncio.to_thread(read_state, root)
+        root, state = await asyncio.to_thread(self._newest, question)
         if state is None or state.ended is None:
             await self._run(question, root, resumed=state is not None)
             state = await asyncio.to_thread(read_state, root)

@@ -232,3 +232,15 @@ def test_a_binary_is_no_script() -> None:
 )
 def test_a_line_with_a_number_that_comes_without_input_rests_on_nothing(bare: bytes, rests: bool) -> None:
     assert rests_on_nothing([b"lines:\n42"], bare) is rests
+
+
+@pytest.mark.parametrize("named", ["link", "workspace"])
+def test_a_script_is_found_by_the_path_of_a_link_that_holds_the_real_one(tmp_path: Path, named: str) -> None:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    (workspace / "a.py").write_text("1\n")
+    link = Path(f"{tmp_path}/mnt{workspace}")
+    link.parent.mkdir(parents=True)
+    link.symlink_to(workspace)
+    command = f"python3 {link if named == 'link' else workspace}/a.py"
+    assert [script.path for script in scripts_of(command, link)] == ["a.py"]

@@ -369,7 +369,8 @@ def scripts_of(command: str, workspace: Path) -> list[Script]:
 
     Data that the sandbox has written is left behind: a value that rests on it rests on no source.
     """
-    for folder in {str(workspace), str(workspace.resolve())}:
+    # The longer one first: the other may be a part of it.
+    for folder in sorted({str(workspace), str(workspace.resolve())}, key=len, reverse=True):
         command = command.replace(f"{folder}/", "/work/")
     words = [word[0] for word in _WORD.finditer(_HOME.sub("", command))][:MAX_WORDS]
     folders = ["", *(f"{after}/" for word, after in pairwise(words) if word == "cd")]

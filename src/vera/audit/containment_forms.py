@@ -19,6 +19,7 @@ from vera.audit.containment_terms import (
     RELATIVES,
     Token,
     bases,
+    is_joint,
     participles,
     tokens,
 )
@@ -34,6 +35,19 @@ _SAYS = word_set("say state provide specify stipulate declare note establish exp
 _REQUIRES = word_set("require oblige demand mandate")
 _PERMITS = word_set("permit let enable authorize entitle")
 _FORBIDS = word_set("prohibit forbid ban")
+_FRAME_MODES = {
+    f"{denied}{verb}": mode
+    for denied, verbs, mode in (
+        ("", _REQUIRES, "must"),
+        ("", _PERMITS, "may"),
+        ("", _FORBIDS, "must not"),
+        ("not ", _REQUIRES, "need not"),
+        ("not ", _PERMITS, "must not"),
+    )
+    for verb in verbs
+}
+"""The modal for what a document requires, permits or forbids."""
+
 _FRAMES = frozenset(("under", "in", "per", "within"))
 _GIVES = word_set("give grant provide offer send")
 _MOVED = frozenset(
@@ -41,6 +55,8 @@ _MOVED = frozenset(
      "except",
      "before", "after", "until", "while", "prior to", "notwithstanding", "to the extent", "without", "even")
 )  # fmt: skip
+_MOVABLE = PREPOSITIONS - {"of"}
+_LINKING = PREPOSITIONS | RELATIVES
 _CONDITIONS = frozenset(("if", "unless", "provided", "except", "notwithstanding", "as long as", "so long as"))
 _ORDERS = {
     "permitted": ("may", "must not"),
@@ -60,6 +76,8 @@ _NOT = Token("not", "not")
 _COMMA = Token(",", "mark")
 APPOSED = Token(",", "apposed")
 """Stands where a source has a comma for "is" or "must be": "a written offer, valid for three years"."""
+
+_TURNED_GENITIVES = {POSSESSIVE: Token("of", "word"), "of": Token(POSSESSIVE, "word")}
 
 
 class Form(NamedTuple):
@@ -88,18 +106,10 @@ def names(about: str) -> tuple[Name, ...]:
     stem = [
         token.key for token in tokens(_spelled(re.sub(r"[-_.]+(?=\D)|[-_]", " ", PurePosixPath(path).stem)))
     ]
-    found = [_version(key) for key in stem[-1:] if key.startswith("#")]
-    found += [match[1] or match[2] for line in lines for match in _VERSION.finditer(line)][:1]
-    version = _version(found[0]) if found else ""
-    titles = [stem, *([token.key for token in tokens(line)] for line in lines)]
-    unique: dict[tuple[str, ...], None] = {}
-    for title in titles:
-        keys = tuple(_name_part(title))
-        if title is not stem and KINDS.isdisjoint(keys) and not any(key.startswith("#") for key in title):
-            continue
-        for start in {0, int(keys[:1] == ("gnu",))}:
-            if keys[start:] and not KINDS.issuperset(keys[start:]):
-                unique[keys[start:]] = None
+    titles = [[token.key for token in tokens(line)] for line in lines]
+    version = _stated_version(stem, lines)
+    telling = (stem, *(title for title in titles if _is_telling(title)))
+    unique = dict.fromkeys(keys for title in telling for keys in _names_in(title))
     return tuple(Name(keys, version) for keys in sorted(unique, key=len, reverse=True))
 
 
@@ -116,14 +126,19 @@ def forms(text: str, about: str = "") -> tuple[Form, ...]:
         waiting.append(Form(tuple(said)))
     for form in waiting:
         _keep(unique, form)
+    _rewrite(unique)
+    return tuple(map(_without_commas, unique.values()))
+
+
+def _rewrite(unique: dict[tuple[tuple[str, ...], str, bool], Form]) -> None:
+    """Adds what one or two rewrites make of the forms, until there are MAX_FORMS."""
     for _ in range(2):
         for form in list(unique.values()):
             for rewrite in _REWRITES:
                 for other in rewrite(form):
                     if len(unique) >= MAX_FORMS:
-                        return tuple(map(_without_commas, unique.values()))
+                        return
                     _keep(unique, other)
-    return tuple(map(_without_commas, unique.values()))
 
 
 def _keep(unique: dict[tuple[tuple[str, ...], str, bool], Form], form: Form) -> None:
@@ -154,6 +169,25 @@ def _version(key: str) -> str:
     while number.endswith(".0"):
         number = number[:-2]
     return number
+
+
+def _stated_version(stem: Sequence[str], lines: Sequence[str]) -> str:
+    """The version at the end of the file's name, or the first one in the lines; '' for none."""
+    found = [_version(key) for key in stem[-1:] if key.startswith("#")]
+    found += [match[1] or match[2] for line in lines for match in _VERSION.finditer(line)][:1]
+    return _version(found[0]) if found else ""
+
+
+def _is_telling(title: Sequence[str]) -> bool:
+    """Whether a title names a kind of document or has a number."""
+    return not KINDS.isdisjoint(_name_part(title)) or any(key.startswith("#") for key in title)
+
+
+def _names_in(title: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """The name in a title, also without "GNU"; none that is no more than a kind of document."""
+    keys = tuple(_name_part(title))
+    found = (keys, keys[1:]) if keys[:1] == ("gnu",) else (keys,)
+    return (name for name in found if not KINDS.issuperset(name))
 
 
 def _name_part(title: Sequence[str]) -> Iterator[str]:
@@ -229,11 +263,7 @@ def _unframed(said: Sequence[Token], *, bound: bool) -> Iterator[Form]:
         return
     if said[0] == _SELF:
         yield from _framed(list(said[1:]))
-        if said[1:2] and said[1].key == ":":
-            yield from _commands(list(said[2:]))
-    if said[-1] == _SELF and said[-2:-1] and said[-2].key in _SAYS:
-        yield from _commands(_without(said, len(said) - 2, len(said)))
-    if list(said[-2:-1]) == [_SELF] and said[-1].key in _SAYS:
+    if _SELF in said[-2:] and any(token.key in _SAYS for token in said[-2:]):
         yield from _commands(_without(said, len(said) - 2, len(said)))
     for index, token in enumerate(said):
         start = index - _lead(said, index)
@@ -291,49 +321,60 @@ def _rejoined(said: list[Token]) -> list[Token]:
 
 def _framed(rest: list[Token]) -> Iterator[Form]:
     """What follows the document's name: what it says, requires, permits or forbids."""
-    keys = [token.key for token in rest]
+    keys = [token.key for token in rest[:3]]
+    size = 2 if keys[:1] == ["not"] else 1
     if keys[:1] and keys[0] in _SAYS:
         yield from _commands(rest[1 + (keys[1:2] == ["that"]) :])
-    elif keys[:2] == ["make", "clear"] and keys[2:3] == ["that"]:
+    elif keys[:1] == [":"]:
+        yield from _commands(rest[1:])
+    elif keys == ["make", "clear", "that"]:
         yield from _commands(rest[3:])
-    elif keys[:1] and keys[0] in _REQUIRES:
-        yield from _ordered(rest[1:], "must")
-    elif keys[:1] and keys[0] in _PERMITS:
-        yield from _ordered(rest[1:], "may", let=keys[0] == "let")
-    elif keys[:1] and keys[0] in _FORBIDS:
-        yield from _ordered(rest[1:], "must not")
-    elif keys[:1] == ["not"] and keys[1:2] and keys[1] in _PERMITS:
-        yield from _ordered(rest[2:], "must not")
-    elif keys[:1] == ["not"] and keys[1:2] and keys[1] in _REQUIRES:
-        yield from _ordered(rest[2:], "need not")
+    elif mode := _FRAME_MODES.get(" ".join(keys[:size])):
+        yield from _ordered(rest[size:], mode, let=keys[0] == "let")
 
 
-def _ordered(rest: list[Token], mode: str, *, let: bool = False) -> Iterator[Form]:
+def _ordered(rest: list[Token], mode: str, *, let: bool) -> Iterator[Form]:
     """A command as a sentence with a modal: that one does, one to do, from doing, doing, a deed."""
-    if not rest:
-        return
-    modal = Token(mode, "mode")
-    if rest[0].key == "that":
-        modes = [token.key for token in rest if token.tag == "mode"]
-        if not modes:
-            yield Form(tuple(rest[1:]), floating=mode)
-        elif modes == [mode]:
-            yield Form(tuple(rest[1:]))
-        return
+    if rest[:1] and rest[0].key == "that":
+        yield from _that_one_does(rest[1:], mode)
+    elif rest:
+        modal = Token(mode, "mode")
+        yield from _to_do(rest, modal, let=let)
+        if mode == "must not":
+            yield from _from_doing(rest, modal)
+        if mode in ("may", "must not"):
+            yield from _permitted(rest, mode)
+
+
+def _that_one_does(rest: list[Token], mode: str) -> Iterator[Form]:
+    modes = [token.key for token in rest if token.tag == "mode"]
+    if not modes:
+        yield Form(tuple(rest), floating=mode)
+    elif modes == [mode]:
+        yield Form(tuple(rest))
+
+
+def _to_do(rest: list[Token], modal: Token, *, let: bool) -> Iterator[Form]:
     if rest[0].key.endswith("ing") and bases(rest[0].key):
         yield Form((modal, *_as_verbs(rest)), agentless=True)
     if let:
         yield Form((rest[0], modal, *rest[1:]))
     for index in [index for index, token in enumerate(rest) if token.key == "to" and index][:3]:
         yield Form((*rest[:index], modal, *rest[index + 1 :]))
+
+
+def _from_doing(rest: list[Token], modal: Token) -> Iterator[Form]:
     for index in [index for index, token in enumerate(rest) if token.key == "from"][:2]:
-        if mode == "must not" and index and rest[index + 1 :] and bases(rest[index + 1].key):
+        if index and rest[index + 1 :] and bases(rest[index + 1].key):
             yield Form((*rest[:index], modal, *_as_verbs(rest[index + 1 :])))
-    if mode in ("may", "must not"):
-        permitted = [_BE, *([_NOT] if mode == "must not" else []), Token("permitted", "word")]
-        limits = [index for index, token in enumerate(rest) if token.tag == "limit" and index]
-        for index in (*limits[:1], len(rest)):
-            yield Form((*rest[:index], *permitted, *rest[index:]))
+
+
+def _permitted(rest: list[Token], mode: str) -> Iterator[Form]:
+    """What may or must not be, as "is (not) permitted"."""
+    permitted = [_BE, *([_NOT] if mode == "must not" else []), Token("permitted", "word")]
+    limits = [index for index, token in enumerate(rest) if token.tag == "limit" and index]
+    for index in (*limits[:1], len(rest)):
+        yield Form((*rest[:index], *permitted, *rest[index:]))
 
 
 def _as_verbs(rest: Sequence[Token]) -> Iterator[Token]:
@@ -342,7 +383,7 @@ def _as_verbs(rest: Sequence[Token]) -> Iterator[Token]:
     for token in rest:
         base = bases(token.key) if opened and token.key.endswith("ing") else ""
         yield token._replace(key=base) if base else token
-        opened = token.tag == "join" or _is_comma(token)
+        opened = is_joint(token)
 
 
 # Forms that keep the meaning
@@ -350,31 +391,41 @@ def _as_verbs(rest: Sequence[Token]) -> Iterator[Token]:
 
 def _condition_moved(form: Form) -> Iterator[Form]:
     """A condition or a phrase with a preposition, from before its sentence to after it and back."""
+    first = form.tokens[0].key
+    if first in _MOVED or first in PREPOSITIONS:
+        return _moved_behind(form)
+    return _moved_ahead(form)
+
+
+def _moved_behind(form: Form) -> Iterator[Form]:
     said = form.tokens
     first = said[0]
-    if first.key in _MOVED or first.key in PREPOSITIONS:
-        for comma in [index for index, token in enumerate(said) if _is_comma(token)][:3]:
-            segment, main = said[:comma], said[comma + 1 :]
-            if first.key in _MOVED:
-                if _is_condition(first, main) or not _is_deep(main[_verb(main) + 1 :]):
-                    yield form._replace(tokens=(*main, *segment))
-            else:
-                for index in _openings(main):
-                    yield form._replace(tokens=(*main[:index], *segment, *main[index:]))
-        return
+    for comma in [index for index, token in enumerate(said) if _is_comma(token)][:3]:
+        segment, main = said[:comma], said[comma + 1 :]
+        if first.key not in _MOVED:
+            for index in _openings(main):
+                yield form._replace(tokens=(*main[:index], *segment, *main[index:]))
+        elif _is_condition(first, main) or not _is_deep(main[_verb(main) + 1 :]):
+            yield form._replace(tokens=(*main, *segment))
+
+
+def _moved_ahead(form: Form) -> Iterator[Form]:
+    said = form.tokens
     verb = _verb(said)
     for index in range(2, len(said)):
-        if said[index].key in _MOVED and said[index - 1].key not in ("only", "even", "not"):
+        token = said[index]
+        if token.key in _MOVED and said[index - 1].key not in ("only", "even", "not"):
             main = said[:index]
-            if not _is_condition(said[index], main) and _is_deep(main[verb + 1 :]):
-                continue
-            while main and _is_comma(main[-1]):
-                main = main[:-1]
-            yield form._replace(tokens=(*said[index:], _COMMA, *main))
-        elif index > verb + 1 and said[index].key in PREPOSITIONS - {"of"}:
-            if _is_deep(said[verb + 1 : index]):
-                continue
+            if _is_condition(token, main) or not _is_deep(main[verb + 1 :]):
+                yield form._replace(tokens=(*said[index:], _COMMA, *_without_last_commas(main)))
+        elif index > verb + 1 and token.key in _MOVABLE and not _is_deep(said[verb + 1 : index]):
             yield form._replace(tokens=(*said[index:], _COMMA, *said[:index]))
+
+
+def _without_last_commas(said: Sequence[Token]) -> Sequence[Token]:
+    while said and _is_comma(said[-1]):
+        said = said[:-1]
+    return said
 
 
 def _is_condition(token: Token, main: Sequence[Token]) -> bool:
@@ -405,43 +456,51 @@ def _is_deep(said: Sequence[Token]) -> bool:
         before = said[index - 1].key if index else ""
         if token.tag in ("limit", "mode") or (token.key in RELATIVES and before not in PREPOSITIONS):
             return True
-        if index and bases(token.key):
-            following = said[index + 1] if index + 1 < len(said) else None
-            if (
-                following is None
-                or following.before
-                or following.key in PREPOSITIONS
-                or following.key == "to"
-            ):
-                return True
+        if index and bases(token.key) and not _is_qualified(said, index + 1):
+            return True
     return False
+
+
+def _is_qualified(said: Sequence[Token], index: int) -> bool:
+    """Whether there is a word at `index` that a participle before it may qualify: "modified copies"."""
+    return index < len(said) and not said[index].before and said[index].key not in PREPOSITIONS
 
 
 def _made_active(form: Form) -> Iterator[Form]:
     """ "Copies may be sold (by you)" as "you may sell copies"."""
     said = form.tokens
     verb = _verb(said)
-    modal = said[verb : verb + 1] if said[verb : verb + 1] and said[verb].tag == "mode" else ()
-    start = verb + len(modal)
-    if not verb or said[start : start + 1] == () or said[start].key != "be":
+    be = verb + (verb < len(said) and said[verb].tag == "mode")
+    if not verb or be >= len(said) or said[be].key != "be":
         return
-    end = start + 1
-    while end < len(said) and (bases(said[end].key) or said[end].tag == "join" or _is_comma(said[end])):
-        end += 1
-    while end > start + 1 and (said[end - 1].tag == "join" or _is_comma(said[end - 1])):
-        end -= 1
-    deeds = [token._replace(key=bases(token.key) or token.key) for token in said[start + 1 : end]]
-    if not deeds or not bases(said[end - 1].key) or not bases(said[start + 1].key):
-        return
-    rest = said[end:]
+    end = _end_of_participles(said, be + 1)
+    deeds = [token._replace(key=bases(token.key) or token.key) for token in said[be + 1 : end]]
+    if deeds:
+        yield from _with_agent(form, said[end:], said[verb:be], (*deeds, *said[:verb]))
+
+
+def _end_of_participles(said: Sequence[Token], start: int) -> int:
+    """Where a row of participles ends that begins at `start`: "copied, modified and sold"."""
+    end = start
+    for index in range(start, len(said)):
+        if bases(said[index].key):
+            end = index + 1
+        elif index == start or not is_joint(said[index]):
+            break
+    return end
+
+
+def _with_agent(
+    form: Form, rest: Sequence[Token], modal: Sequence[Token], deed: Sequence[Token]
+) -> Iterator[Form]:
+    """A deed of whoever is behind "by" in the rest; without "by", of "you" where that is meant."""
     by = next((index for index, token in enumerate(rest) if token.key == "by"), None)
-    if by is None:
-        if modal and modal[0].key in _FREE_MODES:
-            yield form._replace(tokens=(_YOU, *modal, *deeds, *said[:verb], *rest))
-        return
-    for close in _boundaries(rest, by + 2):
-        agent, others = rest[by + 1 : close], (*rest[:by], *rest[close:])
-        yield form._replace(tokens=(*agent, *modal, *deeds, *said[:verb], *others))
+    if by is not None:
+        for close in _boundaries(rest, by + 2):
+            agent, others = rest[by + 1 : close], (*rest[:by], *rest[close:])
+            yield form._replace(tokens=(*agent, *modal, *deed, *others))
+    elif modal and modal[0].key in _FREE_MODES:
+        yield form._replace(tokens=(_YOU, *modal, *deed, *rest))
 
 
 def _made_passive(form: Form) -> Iterator[Form]:
@@ -453,24 +512,29 @@ def _made_passive(form: Form) -> Iterator[Form]:
     free = said[verb].key in _FREE_MODES or (form.agentless and said[verb].key == "must")
     if not free or [token.key for token in said[:verb]] not in ([], ["you"]):
         return
-    end = verb + 2
-    while (
-        end + 1 < len(said) and (said[end].tag == "join" or _is_comma(said[end])) and _is_verb(said[end + 1])
-    ):
-        end += 2
-    deeds = [
-        token._replace(key="|".join(participles(key) for key in token.key.split("|")))
-        if token.tag == "word"
-        else token
-        for token in said[verb + 1 : end]
-    ]
+    end = _end_of_verbs(said, verb + 1)
+    deeds = [_as_participle(token) for token in said[verb + 1 : end]]
     for close in _boundaries(said, end + 1):
         thing, rest = said[end:close], said[close:]
         yield Form((*thing, said[verb], _BE, *deeds, *rest), form.floating)
 
 
+def _end_of_verbs(said: Sequence[Token], start: int) -> int:
+    """Where a row of verbs ends that begins at `start`: "copy, modify and sell"."""
+    end = start + 1
+    while end + 1 < len(said) and is_joint(said[end]) and _is_verb(said[end + 1]):
+        end += 2
+    return end
+
+
 def _is_verb(token: Token) -> bool:
     return token.tag == "word" and not token.before
+
+
+def _as_participle(token: Token) -> Token:
+    if token.tag != "word":
+        return token
+    return token._replace(key="|".join(participles(key) for key in token.key.split("|")))
 
 
 def _boundaries(said: Sequence[Token], start: int) -> list[int]:
@@ -496,7 +560,8 @@ def _genitive(form: Form) -> Iterator[Form]:
     """ "The holder's name" as "the name of the holder", and back."""
     said = form.tokens
     for index, token in enumerate(said):
-        if token.key not in (POSSESSIVE, "of") or not 0 < index < len(said) - 1:
+        joint = _TURNED_GENITIVES.get(token.key)
+        if joint is None or not 0 < index < len(said) - 1:
             continue
         start = index - 1
         while start and _goes_on(said[start - 1], said[start]):
@@ -504,7 +569,6 @@ def _genitive(form: Form) -> Iterator[Form]:
         ends = [index + 2]
         while len(ends) < 4 and ends[-1] < len(said) and _goes_on(said[ends[-1] - 1], said[ends[-1]]):
             ends.append(ends[-1] + 1)
-        joint = Token(POSSESSIVE if token.key == "of" else "of", "word")
         for end in ends:
             yield form._replace(
                 tokens=(*said[:start], *said[index + 1 : end], joint, *said[start:index], *said[end:])
@@ -513,7 +577,7 @@ def _genitive(form: Form) -> Iterator[Form]:
 
 def _goes_on(token: Token, following: Token) -> bool:
     """Whether `following` belongs to the same noun: a word without an article."""
-    plain = all(one.tag == "word" and one.key not in PREPOSITIONS | RELATIVES for one in (token, following))
+    plain = all(one.tag == "word" and one.key not in _LINKING for one in (token, following))
     return plain and not following.before and POSSESSIVE not in (token.key, following.key)
 
 
@@ -524,21 +588,26 @@ def _coordinates_swapped(form: Form) -> Iterator[Form]:
         if token.tag != "join" or token.key == "nor":
             continue
         for size in (1, 2):
-            left, right = said[max(0, index - size) : index], said[index + 1 : index + 1 + size]
-            if len(left) != size or len(right) != size or any(one.tag != "word" for one in (*left, *right)):
-                continue
-            beside = (
-                *said[max(0, index - size - 1) : index - size],
-                *said[index + 1 + size : index + 2 + size],
-            )
-            named = any(one.capital for one in (*left, *right)) and any(one.capital for one in beside)
-            following = {one.key for one in said[index + 1 + size : index + 2 + size]}
-            if not following.isdisjoint(PREPOSITIONS | RELATIVES) and not _is_led(said, index - size):
-                continue
-            if not named and (left[0].before or index == size or not _is_noun(said[index - size - 1])):
-                yield form._replace(
-                    tokens=(*said[: index - size], *right, token, *left, *said[index + 1 + size :])
-                )
+            start, end = index - size, index + 1 + size
+            if start >= 0 and end <= len(said) and _may_swap(said, start, index, end):
+                left, right = said[start:index], said[index + 1 : end]
+                yield form._replace(tokens=(*said[:start], *right, token, *left, *said[end:]))
+
+
+def _may_swap(said: Sequence[Token], start: int, join: int, end: int) -> bool:
+    """Whether the words on both sides of a joining one are whole members, and share nothing with what is
+    beside them."""
+    members = (*said[start:join], *said[join + 1 : end])
+    beside = (*said[max(0, start - 1) : start], *said[end : end + 1])
+    if any(one.tag != "word" for one in members) or (_has_capital(members) and _has_capital(beside)):
+        return False
+    if end < len(said) and said[end].key in _LINKING and not _is_led(said, start):
+        return False
+    return bool(said[start].before) or not start or not _is_noun(said[start - 1])
+
+
+def _has_capital(said: Sequence[Token]) -> bool:
+    return any(token.capital for token in said)
 
 
 def _is_led(said: Sequence[Token], index: int) -> bool:
@@ -574,10 +643,13 @@ def _apposed(form: Form) -> Iterator[Form]:
     said = form.tokens
     verb = _verb(said)
     be = verb + (verb < len(said) and said[verb].key == "must")
-    if verb > 0 and be < len(said) and said[be].key == "be" and (be > verb or not form.floating):
-        yield form._replace(tokens=(*said[:verb], APPOSED, *said[be + 1 :]))
-    elif verb > 0 and be == verb < len(said) and said[be].key == "be" and form.floating == "must":
-        yield Form((*said[:verb], APPOSED, *said[be + 1 :]))
+    if not verb or be >= len(said) or said[be].key != "be":
+        return
+    apposed = (*said[:verb], APPOSED, *said[be + 1 :])
+    if be > verb or not form.floating:
+        yield form._replace(tokens=apposed)
+    elif form.floating == "must":
+        yield Form(apposed)
 
 
 _REWRITES: tuple[Callable[[Form], Iterator[Form]], ...] = (

@@ -15,14 +15,15 @@ from typing import Literal
 from vera.audit.containment_forms import APPOSED, Form
 from vera.audit.containment_sentences import Sentence
 from vera.audit.containment_terms import (
+    ARTICLES,
     DISTANCE,
     INERT,
-    PARTICIPLES,
     POSSESSIVE,
     PREPOSITIONS,
     RELATIVES,
     Token,
     bases,
+    is_joint,
     without_opening,
 )
 from vera.text.lexicon import word_set
@@ -51,11 +52,13 @@ _BINDING = word_set("without between among both either neither")
 _COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
 _FIRST_STEPS = word_set("initially originally")
 _PARTLY = word_set("part partly partially theory principle name form but or without")
-_DONE = frozenset(PARTICIPLES.values())
 _YEAR = re.compile(r"#(?:1[0-9]|20)[0-9]{2}")
 _TRAILING = word_set("to under in for from with by on that which")
 
 Outcome = Literal["SUPPORTS", "QUALIFIES", ""]
+
+_States = dict[tuple[int, bool, bool], None]
+"""Places of a word, each with whether the modal was found and whether something left out limits it."""
 
 
 class Budget:
@@ -126,27 +129,31 @@ class Reading:
         where = [[i for i, token in enumerate(self.seen) if same(one, token)] for one in wanted]
         if not where or not all(where):
             return
-        for start in where[0]:
-            reached: dict[tuple[int, bool, bool], None] = {(start, not self.form.floating, False): None}
-            for index in range(1, len(wanted)):
-                ahead: dict[tuple[int, bool, bool], None] = {}
-                for (position, settled, limited), following in (
-                    (state, following)
-                    for state in reached
-                    for following in where[index]
-                    if state[0] < following <= state[0] + GAP
-                ):
+        first, *further = where
+        for start in first:
+            for end, settled, limited in self._reached(start, further, budget):
+                if settled and self._is_cited(start, end):
+                    yield start, end, limited
+
+    def _reached(self, start: int, further: Sequence[Sequence[int]], budget: Budget) -> _States:
+        """The states at the last word of the form when its first one is at `start` and each further one at
+        one of its places; none when the budget is spent."""
+        reached: _States = {(start, not self.form.floating, False): None}
+        for places in further:
+            ahead: _States = {}
+            for position, settled, limited in reached:
+                for following in places:
+                    if not position < following <= position + GAP:
+                        continue
                     if not budget.take(20 * (following - position)):
-                        return
+                        return {}
                     gap = self._gap(position, following, settled)
                     if gap is not None:
                         ahead[following, settled or gap == "mode", limited or gap == "limit"] = None
-                reached = ahead
-                if not reached:
-                    break
-            for end, settled, limited in reached:
-                if settled and self._is_cited(start, end):
-                    yield start, end, limited
+            if not ahead:
+                return {}
+            reached = ahead
+        return reached
 
     def _is_cited(self, start: int, end: int) -> bool:
         first, last = self.cited
@@ -159,20 +166,23 @@ class Reading:
         """What the tokens between two words of the thesis do: '' nothing, "mode" say its modal, "limit" limit
         it; None when they change it."""
         gap = self._without_additions(list(self.seen[position + 1 : following]))
-        if not settled:
-            for index, token in enumerate(gap):
-                if token.tag == "mode" and token.key in MODES.get(self.form.floating, (self.form.floating,)):
-                    rest = [*gap[:index], *gap[index + 1 :]]
-                    return "mode" if all(self._is_idle(one) for one in rest) else None
-        if all(self._is_idle(token) for token in gap):
+        modal = None if settled else self._floating_modal(gap)
+        if modal is not None:
+            return "mode" if self._are_idle([*gap[:modal], *gap[modal + 1 :]]) else None
+        if self._are_idle(gap) or self._is_enumerated(position, following, gap):
             return ""
-        if self._is_enumerated(position, following, gap):
-            return ""
-        if any(token.tag == "limit" for token in gap) and not any(
-            token.tag in ("mode", "not") for token in gap
-        ):
+        tags = {token.tag for token in gap}
+        if "limit" in tags and tags.isdisjoint(("mode", "not")):
             return "limit" if len(gap) <= 12 else None
         return None
+
+    def _floating_modal(self, gap: Sequence[Token]) -> int | None:
+        """Where a gap has the modal of the form that may be anywhere; None when it has none."""
+        keys = MODES.get(self.form.floating, (self.form.floating,))
+        return next((i for i, token in enumerate(gap) if token.tag == "mode" and token.key in keys), None)
+
+    def _are_idle(self, gap: Sequence[Token]) -> bool:
+        return all(self._is_idle(token) for token in gap)
 
     def _is_idle(self, token: Token) -> bool:
         """Whether a token may be left out wherever it stands: commas, and "all" or "any" of a plain
@@ -203,53 +213,37 @@ class Reading:
     def _addition(self, gap: Sequence[Token], index: int) -> int | None:
         """Where an addition that begins at `index` ends."""
         if gap[index].key == "(":
-            close = next((i for i in range(index, len(gap)) if gap[i].key == ")"), None)
-            if close is None or not _adds(gap[index + 1 : close]) or not _refers(gap, index, close):
-                return None
-            return close + 1
-        if gap[index].key != ",":
-            return None
-        close = next((i for i in range(index + 1, len(gap)) if gap[i].key == ","), None)
-        if close is None:
-            return None
-        inner = gap[index + 1 : close]
-        keys = tuple(token.key for token in inner)
-        if keys in INERT or (keys[:1] and keys[0] in _ADDS and _adds(inner)) or keys[:2] == ("such", "as"):
-            return close if _adds(inner) else None
-        return None
+            return _end_of_parenthesis(gap, index)
+        return _end_of_phrase(gap, index) if gap[index].key == "," else None
 
     def _is_enumerated(self, position: int, following: int, gap: Sequence[Token]) -> bool:
         """Whether only further members of an enumeration stand between two words."""
-        if not gap or len(gap) > GAP:
-            return False
         joins = {token.key for token in gap if token.tag == "join"}
         if "and" in joins and (self._is_of(position) or self._restricts(position)):
             return False
-        if self._is_named(position, following, gap):
-            return False
-        if any(
-            token.tag in ("limit", "mode", "not", "be", "number") or token.key in DISTANCE for token in gap
-        ):
-            return False
-        if any(token.key in RELATIVES or (token.tag == "mark" and token.key != ",") for token in gap):
+        if self._is_named(position, following, gap) or any(_is_foreign(token) for token in gap):
             return False
         if self._is_bound(position) or not self._may_drop(joins, position):
             return False
+        return self._goes_on(position, following, gap, joins)
+
+    def _goes_on(self, position: int, following: int, gap: Sequence[Token], joins: set[str]) -> bool:
+        """Whether an enumeration that joins its members by these words goes on through a gap."""
         opened, closed = gap[0], gap[-1]
-        if closed.key in PREPOSITIONS:
+        if not _are_members(_members(gap)):
             return False
-        if closed.tag == "join" and opened.tag == "word" and opened.key not in PREPOSITIONS:
-            return _are_members(_members(gap[:-1]))
-        if opened.key == "," or opened.tag == "join":
+        if is_joint(opened):
             if closed.key == ",":
-                return bool(self._join_behind(following)) and _are_members(_members(gap))
-            return bool(joins) and closed.tag != "join" and _are_members(_members(gap))
-        if closed.key != "," or opened.tag != "word" or opened.key in PREPOSITIONS:
+                return bool(self._join_behind(following))
+            return bool(joins) and closed.tag != "join" and closed.key not in PREPOSITIONS
+        if not _is_content_word(opened):
             return False
+        if closed.key != ",":
+            return closed.tag == "join"
         if self._is_adjective_list(position, following, gap):
             return True
         further = self._join_behind(following)
-        return bool(further) and self._may_drop(further, position) and _are_members(_members(gap))
+        return bool(further) and self._may_drop(further, position)
 
     def _is_of(self, position: int) -> bool:
         """Whether an enumeration there is what something is "of": a minister of finance and justice is
@@ -288,9 +282,7 @@ class Reading:
         singles = _members(gap)
         return (
             len(gap) == 2 * len(singles)
-            and not self.allows
-            and not self.denies
-            and not self.defines
+            and self._says_what_is()
             and (
                 self.seen[position].key == "," or bool(gap[0].before) or self.seen[position + 1].before != ""
             )
@@ -356,26 +348,28 @@ class Reading:
         return "QUALIFIES" if "QUALIFIES" in sides else "SUPPORTS"
 
     def _before(self, start: int) -> Outcome:
+        left = self._leading(start)
+        if left is None:
+            return ""
+        if not left:
+            return "SUPPORTS"
+        if any(token.tag == "limit" for token in _last_part(left)):
+            return "QUALIFIES" if left[-1].key == ";" or is_joint(left[-1]) else ""
+        apart = left[-1].key == ";" or (_is_first_clause(left) and self._begins_clause(start))
+        return "SUPPORTS" if apart else ""
+
+    def _leading(self, start: int) -> list[Token] | None:
+        """What is before the form but for words that say nothing; None where its "you" is missing."""
         left = without_opening(self.seen[:start])
-        if len(left) > 2 and left[0].key == "for" and left[-2].key == "sake" and left[-1].key == ",":
+        if _is_for_sake(left):
             left = []
         while left and left[-1].tag == "quantity" and self._is_idle(left[-1]):
             left = left[:-1]
-        if self.form.agentless:
-            if not left or left[-1].key != "you":
-                return ""
-            left = without_opening(left[:-1])
-        if not left:
-            return "SUPPORTS"
-        limited = any(token.tag == "limit" for token in _last_part(left))
-        if left[-1].key == ";":
-            return "QUALIFIES" if limited else "SUPPORTS"
-        if limited:
-            return "QUALIFIES" if left[-1].key == "," or left[-1].tag == "join" else ""
-        clause = len(left) > 3 and left[-1].key in ("and", "but") and left[-2].key == ","
-        if clause and _is_clause(left) and self._begins_clause(start):
-            return "SUPPORTS"
-        return ""
+        if not self.form.agentless:
+            return left
+        if not left or left[-1].key != "you":
+            return None
+        return without_opening(left[:-1])
 
     def _begins_clause(self, start: int) -> bool:
         token = self.seen[start]
@@ -387,22 +381,20 @@ class Reading:
             right = right[1:]
         if not right or right[0].key in (".", "!"):
             return "SUPPORTS"
+        return "" if self.seen[end].key in PREPOSITIONS else self._continued(right, end)
+
+    def _continued(self, right: list[Token], end: int) -> Outcome:
+        """The same of a sentence that goes on."""
         opened = right[0]
-        if self.seen[end].key in PREPOSITIONS or self.seen[end].key == "to":
-            return ""
         if opened.key == ";":
-            return "QUALIFIES" if _limited(right[1:], strict=False) else "SUPPORTS"
-        if opened.key == "(":
-            return "QUALIFIES"
-        if opened.key == ":" or opened.tag in ("mode", "be"):
-            return ""
+            return "QUALIFIES" if _is_limited(right[1:]) else "SUPPORTS"
         if self._is_event(end) and _tells_when(right):
             return "SUPPORTS"
         if opened.key == ",":
             return self._after_comma(right[1:], end)
         if opened.tag == "join":
             return self._after_join(right, end)
-        if opened.tag == "limit" or opened.tag == "not":
+        if opened.key == "(" or opened.tag in ("limit", "not"):
             return "QUALIFIES"
         return self._after_word(right, end)
 
@@ -411,52 +403,49 @@ class Reading:
             return "SUPPORTS"
         if rest[0].tag == "join":
             return self._after_join(rest, end)
-        if rest[0].tag in ("limit", "not"):
+        if rest[0].tag in ("limit", "not") or _has_limit(rest):
             return "QUALIFIES"
-        if rest[0].key in _ADDS or [token.key for token in rest[:2]] == ["such", "as"]:
-            return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
+        return "SUPPORTS" if self._tells_more(rest, end) else "QUALIFIES"
+
+    def _tells_more(self, rest: Sequence[Token], end: int) -> bool:
+        """Whether what follows a comma takes nothing back: an addition, further members, a result, an aim."""
+        if rest[0].key in _ADDS or _begins(rest, 0, ("such", "as")):
+            return True
         if _is_rest_of_list(rest):
             joins = {token.key for token in rest if token.tag == "join"}
-            whole = self._may_drop(joins, end) and self._is_whole(joins, rest, end)
-            return "SUPPORTS" if whole and not _limited(rest, strict=True) else "QUALIFIES"
-        if rest[0].key == "so":
-            return "QUALIFIES" if _limited(rest, strict=True) else "SUPPORTS"
-        aim = rest[0].key == "to" and not (self.allows or self.denies or _limited(rest, strict=True))
-        return "SUPPORTS" if aim else "QUALIFIES"
+            return self._may_drop(joins, end) and self._is_whole(joins, rest, end)
+        return rest[0].key == "so" or (rest[0].key == "to" and not (self.allows or self.denies))
 
     def _is_event(self, end: int) -> bool:
         """Whether the thesis ends there as something that was done once ("was created by …"), so that a time
         or a first step told behind it takes nothing back."""
         said = self.seen[max(0, end - GAP) : end + 1]
-        plain = not (self.exact or self.allows or self.denies or self.defines or self.form.floating)
         return (
-            plain
-            and any(
-                verb.key == "was" and (bool(bases(deed.key)) or deed.key in _DONE)
-                for verb, deed in pairwise(said)
-            )
+            not (self.exact or self.form.floating)
+            and self._says_what_is()
+            and any(verb.key == "was" and bases(deed.key) for verb, deed in pairwise(said))
             and not any(token.tag in ("mode", "quantity", "limit", "not") for token in said)
         )
 
     def _after_join(self, right: list[Token], end: int) -> Outcome:
-        join, rest = right[0], right[1:]
+        join, rest = right[0].key, right[1:]
         if not rest:
             return "SUPPORTS"
-        if rest[0].tag in ("number", "limit") or join.key == "nor":
+        if rest[0].tag in ("number", "limit") or join == "nor":
             return "QUALIFIES"
-        if join.key == "but":
-            other = _is_clause(rest) or bool(rest[0].before)
-            return "SUPPORTS" if other and not _limited(rest, strict=False) else "QUALIFIES"
-        parallel = self._parallel(rest, end)
-        if parallel is not None and join.key == "and":
-            return self._after(parallel, end) if parallel else "SUPPORTS"
-        if join.key != "and" and not self._is_free(end):
-            return "QUALIFIES"
-        if join.key == "and" and self.denies and not _is_clause(rest):
-            return "QUALIFIES"
-        if not _is_clause(rest) and not self._is_whole({join.key}, rest, end):
-            return "QUALIFIES"
-        return "QUALIFIES" if _limited(rest, strict=False) else "SUPPORTS"
+        parallel = self._parallel(rest, end) if join == "and" else None
+        if parallel is not None:
+            return self._after(parallel, end)
+        return "SUPPORTS" if self._is_apart(join, rest, end) and not _is_limited(rest) else "QUALIFIES"
+
+    def _is_apart(self, join: str, rest: Sequence[Token], end: int) -> bool:
+        """Whether the thesis says the same without what is joined to it."""
+        clause = _is_clause(rest)
+        if join == "but":
+            return clause or bool(rest[0].before)
+        if join != "and" and not self._is_free(end):
+            return False
+        return clause or (not (join == "and" and self.denies) and self._is_whole({join}, rest, end))
 
     def _is_whole(self, joins: set[str], rest: Sequence[Token], end: int) -> bool:
         """Whether the thesis ends with a whole member of an enumeration, which shares nothing with the next:
@@ -494,7 +483,7 @@ class Reading:
 
     def _after_word(self, right: list[Token], end: int) -> Outcome:
         opened = right[0]
-        goes_on = opened.key in PREPOSITIONS or opened.key in RELATIVES or opened.key == "to"
+        goes_on = opened.key in PREPOSITIONS or opened.key in RELATIVES
         if not goes_on and not opened.key.endswith("ing"):
             return ""
         return "SUPPORTS" if self._may_trail(right, end) else "QUALIFIES"
@@ -502,20 +491,25 @@ class Reading:
     def _may_trail(self, right: Sequence[Token], end: int) -> bool:
         """Whether a phrase at the end may be left out: it tells more of something that there must be or
         is."""
-        if self.allows or self.denies or self.defines or right[0].before or _limited(right, strict=True):
+        if not self._says_what_is() or right[0].before or _has_limit(right):
             return False
-        last = self.seen[end]
         near = self.seen[max(0, end - 12) : end + 1]
         if any(token.key in RELATIVES or token.tag == "quantity" for token in near):
             return False
         if right[0].key.endswith("ing"):
-            return last.tag == "word" and not self._is_each(end)
-        if right[0].key not in _TRAILING:
-            return False
+            return self.seen[end].tag == "word" and not self._is_each(end)
+        return right[0].key in _TRAILING and self._is_any(end)
+
+    def _says_what_is(self) -> bool:
+        """Whether the thesis says what is or must be: it allows, denies and defines nothing."""
+        return not (self.allows or self.denies or self.defines)
+
+    def _is_any(self, end: int) -> bool:
+        """Whether the last noun is meant as one of many: after "a"."""
         for token in reversed(self.seen[max(0, end - 6) : end + 1]):
             if token.before:
                 return token.before in ("a", "an")
-            if token.tag != "word" or token.key in PREPOSITIONS:
+            if not _is_content_word(token):
                 return False
         return False
 
@@ -530,19 +524,8 @@ class Reading:
 
     def _in_apposition(self, start: int, end: int) -> Outcome:
         """The thesis says of a noun what the source says of it behind a comma."""
-        comma = next((i for i in range(start, end) if self.seen[i].key == "," and i + 2 <= end), None)
-        if comma is None:
-            return ""
-        adjective, preposition = self.seen[comma + 1], self.seen[comma + 2]
-        fits = adjective.key in _ADJECTIVES or adjective.key.endswith(("ed", "able", "ible"))
-        if not fits or preposition.key not in PREPOSITIONS or adjective.before:
-            return ""
-        if self.seen[start].before not in ("a", "an", "the"):
-            return ""
-        if any(
-            token.tag == "not" or token.key in ("no", "without")
-            for token in self.seen[max(0, start - 4) : start]
-        ):
+        comma = next((i for i in range(start, end - 1) if self.seen[i].key == ","), None)
+        if comma is None or not self._is_apposed(start, comma):
             return ""
         right = self._without_additions(list(self.seen[end + 1 :]))
         if right and right[0].key == "and":
@@ -552,18 +535,24 @@ class Reading:
             right = parallel
         return "SUPPORTS" if not right or right[0].key in (",", ";", ".") else "QUALIFIES"
 
+    def _is_apposed(self, start: int, comma: int) -> bool:
+        """Whether a noun that is not denied has an adjective with a preposition behind its comma."""
+        adjective, preposition = self.seen[comma + 1], self.seen[comma + 2]
+        fits = adjective.key in _ADJECTIVES or adjective.key.endswith(("ed", "able", "ible"))
+        if not fits or preposition.key not in PREPOSITIONS or adjective.before:
+            return False
+        return self.seen[start].before in ARTICLES and not any(
+            token.tag == "not" or token.key in ("no", "without")
+            for token in self.seen[max(0, start - 4) : start]
+        )
+
 
 def _tells_when(right: Sequence[Token]) -> bool:
     """Whether what follows is no more than a date, a first step behind a comma ("initially under …"), or
     both."""
     close = next((i for i, token in enumerate(right) if token.key in (",", ".", "!")), len(right))
     date = right[:close]
-    if date and not (
-        date[0].key in ("in", "on")
-        and 2 <= len(date) <= 4
-        and any(_YEAR.fullmatch(token.key) for token in date)
-        and all(token.tag == "number" or token.capital for token in date[1:])
-    ):
+    if date and not _is_date(date):
         return False
     rest = right[close + 1 :]
     if close == len(right) or right[close].key != ",":
@@ -577,8 +566,38 @@ def _tells_when(right: Sequence[Token]) -> bool:
     )
 
 
+def _is_date(said: Sequence[Token]) -> bool:
+    """Whether the tokens say a year or a day, such as "in 1991" or "on 25 August 1991"."""
+    return (
+        said[0].key in ("in", "on")
+        and 2 <= len(said) <= 4
+        and any(_YEAR.fullmatch(token.key) for token in said)
+        and all(token.tag == "number" or token.capital for token in said[1:])
+    )
+
+
 def _begins(gap: Sequence[Token], index: int, phrase: Sequence[str]) -> bool:
     return tuple(token.key for token in gap[index : index + len(phrase)]) == tuple(phrase)
+
+
+def _end_of_parenthesis(gap: Sequence[Token], index: int) -> int | None:
+    """Where a parenthesis ends that opens at `index`; None when it has no end or does more than add."""
+    close = next((i for i in range(index, len(gap)) if gap[i].key == ")"), None)
+    if close is None or not _adds(gap[index + 1 : close]) or not _refers(gap, index, close):
+        return None
+    return close + 1
+
+
+def _end_of_phrase(gap: Sequence[Token], index: int) -> int | None:
+    """Where a phrase between commas ends that opens at `index`; None when it has no end or does more than
+    add."""
+    close = next((i for i in range(index + 1, len(gap)) if gap[i].key == ","), None)
+    if close is None:
+        return None
+    inner = gap[index + 1 : close]
+    keys = tuple(token.key for token in inner)
+    leads = keys in INERT or (keys[:1] and keys[0] in _ADDS) or keys[:2] == ("such", "as")
+    return close if leads and _adds(inner) else None
 
 
 def _adds(inner: Sequence[Token]) -> bool:
@@ -598,7 +617,7 @@ def _members(gap: Sequence[Token]) -> list[list[Token]]:
     """The members of an enumeration, without commas and joining words."""
     found: list[list[Token]] = [[]]
     for token in gap:
-        if token.key == "," or token.tag == "join":
+        if is_joint(token):
             found.append([])
         else:
             found[-1].append(token)
@@ -615,10 +634,35 @@ def _are_members(found: Sequence[Sequence[Token]]) -> bool:
     )
 
 
+def _is_foreign(token: Token) -> bool:
+    """Whether a token cannot be in a plain enumeration."""
+    return (
+        token.tag in ("limit", "mode", "not", "be", "number")
+        or token.key in DISTANCE
+        or token.key in RELATIVES
+        or (token.tag == "mark" and token.key != ",")
+    )
+
+
+def _is_content_word(token: Token) -> bool:
+    return token.tag == "word" and token.key not in PREPOSITIONS
+
+
+def _is_for_sake(left: Sequence[Token]) -> bool:
+    """Whether a sentence begins with an aim that limits nothing: "for clarity's sake,"."""
+    return len(left) > 2 and left[0].key == "for" and left[-2].key == "sake" and left[-1].key == ","
+
+
 def _last_part(left: Sequence[Token]) -> Sequence[Token]:
     """The part of the sentence since its last semicolon."""
     last = max((i for i, token in enumerate(left[:-1]) if token.key == ";"), default=-1)
     return left[last + 1 :]
+
+
+def _is_first_clause(left: Sequence[Token]) -> bool:
+    """Whether a main clause ends there and another one is joined to it: "it is free, and"."""
+    joined = len(left) > 3 and left[-1].key in ("and", "but") and left[-2].key == ","
+    return joined and _is_clause(left)
 
 
 def _is_clause(said: Sequence[Token]) -> bool:
@@ -633,32 +677,43 @@ def _is_clause(said: Sequence[Token]) -> bool:
 
 def _is_deed(rest: Sequence[Token]) -> bool:
     """Whether a verb with its own object follows: "and assume any risks", "and makes no promise"."""
-    if len(rest) < 2 or rest[0].tag != "word" or rest[0].before or rest[0].key in PREPOSITIONS:
+    if len(rest) < 2 or rest[0].before or not _is_content_word(rest[0]):
         return False
     return bool(rest[1].before) or rest[1].tag == "quantity" or rest[1].key == "no"
 
 
-def _limited(rest: Sequence[Token], *, strict: bool) -> bool:
+def _has_limit(rest: Sequence[Token]) -> bool:
+    return any(_is_limit(token) for token in rest)
+
+
+def _is_limit(token: Token) -> bool:
+    return token.tag == "limit" or token.key == "without"
+
+
+def _is_limited(rest: Sequence[Token]) -> bool:
     """Whether a condition or an exception in what follows may reach back. Within its own clause, behind
-    its verb and without a comma, it does not, unless `strict`."""
+    its verb and without a comma, or in a parenthesis, it does not."""
     previous: Token | None = None
     clause = False
     depth = 0
     for token in rest:
-        if token.key == "(" and not strict:
+        if token.key == "(":
             depth += 1
         elif token.key == ")" and depth:
             depth -= 1
-        elif not depth and (token.tag == "limit" or token.key == "without"):
-            after_mark = previous is None or previous.key in (",", ";", "(") or previous.tag == "join"
-            if token.key == "without":
-                if strict or (after_mark and not clause):
-                    return True
-            elif strict or not clause or after_mark or token.key in ("provided", "notwithstanding"):
-                return True
+        elif not depth and _is_limit(token) and _reaches_back(token, previous, clause=clause):
+            return True
         clause = clause or token.tag in ("mode", "be")
         previous = token
     return False
+
+
+def _reaches_back(limit: Token, previous: Token | None, *, clause: bool) -> bool:
+    """Whether a limit behind a token reaches back; `clause`: there is a finite verb before it."""
+    after_mark = previous is None or previous.key in (";", "(") or is_joint(previous)
+    if limit.key == "without":
+        return after_mark and not clause
+    return not clause or after_mark or limit.key in ("provided", "notwithstanding")
 
 
 def _is_rest_of_list(rest: Sequence[Token]) -> bool:

@@ -89,12 +89,10 @@ def _sentences(text: str, top: int, first: int, last: int) -> tuple[Sentence, ..
         if block.first > last:
             break
         denied, state = below(block.text, state, item=bool(block.kind))
-        if block.kind:
-            if head is not None and not _is_below(block, head):
-                head, alternative = None, False
-            alternative = alternative or bool(_ALTERNATIVE.search(block.text))
-        elif block.text.strip():
+        if _ends_list(block, head):
             head, alternative = None, False
+        if block.kind:
+            alternative = alternative or bool(_ALTERNATIVE.search(block.text))
         if block.line_at(len(block.text)) >= first:
             for sentence in _of_block(block, head, first, last, alternative=alternative):
                 found.append(sentence._replace(box=denied or sentence.box))
@@ -123,12 +121,10 @@ def with_names(sentence: Sentence, known: Sequence[tuple[str, ...]]) -> Sentence
 def turned(sentence: Sentence) -> Iterator[Sentence]:
     """ "No work may be sold" as "a work may not be sold"; "neither A nor B may" as two such sentences."""
     found = sentence.tokens
-    start = next((i for i, token in enumerate(found[:6]) if token.key in ("no", "neither")), None)
-    verb = next((i for i, token in enumerate(found) if token.tag in ("mode", "be")), None)
-    if start is None or verb is None or without_opening(found[:start]) or found[start + 1].tag == "mark":
+    denial = _denial(found)
+    if denial is None:
         return
-    if any(token.key in RELATIVES or token.tag == "limit" for token in found[:verb]):
-        return
+    start, verb = denial
     if found[verb].tag == "be":
         denied: tuple[Token, ...] = (found[verb], Token("not", "not"))
     elif found[verb].key in _TURNED:
@@ -143,6 +139,16 @@ def turned(sentence: Sentence) -> Iterator[Sentence]:
                 tokens=(*found[first:last], *denied, *found[verb + 1 :]),
                 lines=(*lines[first:last], *[lines[verb]] * len(denied), *lines[verb + 1 :]),
             )
+
+
+def _denial(found: Sequence[Token]) -> tuple[int, int] | None:
+    """Where a sentence has the "no" or "neither" that it begins with, and its verb; None for no such one."""
+    start = next((i for i, token in enumerate(found[:6]) if token.key in ("no", "neither")), None)
+    verb = next((i for i, token in enumerate(found) if token.tag in ("mode", "be")), None)
+    if start is None or verb is None or without_opening(found[:start]) or found[start + 1].tag == "mark":
+        return None
+    bound = any(token.key in RELATIVES or token.tag == "limit" for token in found[:verb])
+    return None if bound else (start, verb)
 
 
 def _stands(name: Sequence[str], found: Sequence[Token], index: int) -> bool:
@@ -167,9 +173,13 @@ class _Block(NamedTuple):
         return self.first + bisect_right(self.starts, offset) - 1
 
 
-def _is_below(block: _Block, head: _Block) -> bool:
-    """Whether an item belongs to the list of a head: of the same kind as the head it is the next item."""
-    return not head.kind or (block.kind != head.kind and block.indent >= head.indent)
+def _ends_list(block: _Block, head: _Block | None) -> bool:
+    """Whether a block is outside the list of a head: an item of the same kind as the head is the next one."""
+    if not block.kind:
+        return bool(block.text.strip())
+    if head is None or not head.kind:
+        return False
+    return block.kind == head.kind or block.indent < head.indent
 
 
 def _of_block(
@@ -178,28 +188,34 @@ def _of_block(
     introduction = _last_sentence(head.text) if head else ""
     optional = alternative or _is_open(introduction)
     duties = not optional and bool(_DUTIES.search(introduction))
-    begun, box = block.begun, box_of(block.text[block.begun :])
-    ends = [match.end() for match in END.finditer(block.text) if match.end() > begun]
-    for end in _without_remarks(block.text, [*ends, len(block.text)]):
+    box = box_of(block.text[block.begun :])
+    for begun, text in _pieces(block, first, last):
+        found = tokens(text)
+        numbers = tuple(block.line_at(begun + token.start) for token in found)
+        if found:
+            yield Sentence(text, found, numbers, optional, box if begun > block.begun else "")
+            if duties and head is not None:
+                yield _as_duty(Sentence(text, found, numbers), head)
+
+
+def _pieces(block: _Block, first: int, last: int) -> Iterator[tuple[int, str]]:
+    """Where each sentence of a block begins that touches lines `first` to `last`, and its text."""
+    for begun, end in pairwise((block.begun, *_ends(block))):
         text = block.text[begun:end]
-        here = block.line_at(begun), block.line_at(max(begun, end - 1))
-        if text.strip() and len(text) <= SENTENCE_LIMIT and here[1] >= first and here[0] <= last:
-            found = tokens(text)
-            numbers = tuple(block.line_at(begun + token.start) for token in found)
-            if found:
-                yield Sentence(text, found, numbers, optional, box if begun > block.begun else "")
-                if duties and head is not None:
-                    yield _as_duty(Sentence(text, found, numbers), head)
-        begun = end
+        touches = block.line_at(max(begun, end - 1)) >= first and block.line_at(begun) <= last
+        if touches and text.strip() and len(text) <= SENTENCE_LIMIT:
+            yield begun, text
 
 
-def _without_remarks(text: str, ends: Sequence[int]) -> Iterator[int]:
+def _ends(block: _Block) -> Iterator[int]:
     """The ends of sentences but for those before a remark, or a box at the very end, that takes them back."""
-    for end, following in pairwise(ends):
+    text = block.text
+    ends = [match.end() for match in END.finditer(text) if match.end() > block.begun]
+    for end, following in pairwise((*ends, len(text))):
         rest = text[end:following]
         if not is_remark(rest) and not (following == len(text) and is_box(rest)):
             yield end
-    yield ends[-1]
+    yield len(text)
 
 
 def _is_open(introduction: str) -> bool:
@@ -227,17 +243,18 @@ def _blocks(lines: Sequence[str], first: int) -> Iterator[_Block]:
     for number, raw in enumerate(lines, first):
         boxed = _BOX.match(raw)
         line = boxed["inner"] if boxed else raw
-        short = block and (len(block[-1]) < _WRAPPED or not block[-1].strip())
-        if (
-            block
-            and (short or _NEW_BLOCK.match(line) or _is_in_force(block[-1]))
-            and not runs_on(block[-1], line)
-        ):
+        if block and _is_new(line, block[-1]):
             yield _block(block, start)
             block, start = [], number
         block.append(line)
     if block:
         yield _block(block, start)
+
+
+def _is_new(line: str, above: str) -> bool:
+    """Whether a line begins another block than the line above it."""
+    short = len(above) < _WRAPPED or not above.strip()
+    return bool(short or _NEW_BLOCK.match(line) or _is_in_force(above)) and not runs_on(above, line)
 
 
 def _is_in_force(line: str) -> bool:

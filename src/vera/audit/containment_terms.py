@@ -43,14 +43,21 @@ POSSESSIVE = "'s"
 """The token behind a possessive noun."""
 
 ARTICLES = word_set("a an the")
-_DEMONSTRATIVES = word_set("this these")
+_DETERMINERS = ARTICLES | {"this", "these"}
 _IDLE = word_set(
     """also hereby thus therefore then moreover furthermore additionally accordingly thereby however
     hereafter"""
 )
 _BE = {"is": "be", "are": "be", "be": "be", "am": "be", "was": "was", "were": "was"}
 _JOINS = word_set("and or and/or but nor")
-_NOT = word_set("not no never neither nor none nothing nobody nowhere without hardly barely scarcely")
+_NOT = word_set("not no never neither none nothing nobody nowhere without hardly barely scarcely")
+_KNOWN = {
+    **{form: (key, "be") for form, key in _BE.items()},
+    **{form: (form, "join") for form in _JOINS},
+    **{form: (form, "not") for form in _NOT},
+}
+"""Key and tag of words that are always the same part of a sentence."""
+
 _LIMITS = word_set(
     """if unless except excepting only solely exclusively merely purely until till provided providing when
     whenever where wherever while whilst notwithstanding save excluding besides before after during
@@ -131,6 +138,7 @@ for _said, _as, _tag in (
     *((said, key, "mode") for said, key in _MODES.items()),
     *((said, said, "limit") for said in _LIMIT_PHRASES),
     ("and / or", "and/or", "join"),
+    ("world wide", "worldwide", "word"),
 ):
     _parts = tuple(_said.split())
     _PHRASES.setdefault(_parts[0], []).append((_parts, _as, _tag))
@@ -211,24 +219,19 @@ def _joined(raw: Sequence[Word], text: str) -> Iterator[Token]:
     index, before = 0, ""
     while index < len(raw):
         word = raw[index]
-        phrase = _phrase(raw, index)
+        phrase = _phrase(raw, index, text)
         if phrase is not None:
             size, key, tag = phrase
-            last = raw[index + size - 1]
-            if not (key == "may" and _is_month(raw, index, text)):
-                yield Token(key, tag, word.start, last.end, before)
-                index, before = index + size, ""
-                continue
+            yield Token(key, tag, word.start, raw[index + size - 1].end, before)
+            index, before = index + size, ""
+            continue
         following = raw[index + 1].form if index + 1 < len(raw) else ""
-        if word.form in ARTICLES or word.form in _DEMONSTRATIVES:
+        if word.form in _DETERMINERS:
             before = word.form
         elif word.form in _IDLE or (word.form in ("do", "does") and following == "not"):
             pass
-        elif word.form in ("non", "no") and text[word.end : word.end + 1] == "-" and following.isalpha():
+        elif word.form in ("non", "no") and _is_compound(word, following, text):
             yield Token(word.form + _key(following), "word", word.start, raw[index + 1].end, before)
-            index, before = index + 1, ""
-        elif word.form == "world" and following == "wide":
-            yield Token("worldwide", "word", word.start, raw[index + 1].end, before)
             index, before = index + 1, ""
         else:
             yield _token(word, before, text)
@@ -236,9 +239,16 @@ def _joined(raw: Sequence[Word], text: str) -> Iterator[Token]:
         index += 1
 
 
-def _phrase(raw: Sequence[Word], index: int) -> tuple[int, str, str] | None:
+def _is_compound(word: Word, following: str, text: str) -> bool:
+    """Whether a hyphen joins a word to the next one: "non-free"."""
+    return text[word.end : word.end + 1] == "-" and following.isalpha()
+
+
+def _phrase(raw: Sequence[Word], index: int, text: str) -> tuple[int, str, str] | None:
     for parts, key, tag in _PHRASES.get(raw[index].form, ()):
         if tuple(word.form for word in raw[index : index + len(parts)]) == parts:
+            if key == "may" and _is_month(raw, index, text):
+                return None
             if key == "must not" and parts[0] == "may" and _is_stative(raw, index + len(parts)):
                 return len(parts), "possibly not", tag
             return len(parts), key, tag
@@ -265,29 +275,27 @@ def _key(form: str) -> str:
 
 
 def _token(word: Word, before: str, text: str) -> Token:
-    form = word.form
-    key = _key(form)
-    if form in _BE:
-        key, tag = _BE[form], "be"
-    elif form in _JOINS:
-        key, tag = form, "join"
-    elif form in _NOT:
-        key, tag = form, "not"
-    elif form in _LIMITS:
-        tag = "limit"
-    elif key in QUANTITIES:
-        tag = "quantity"
-    elif form[:1].isdigit():
-        key, tag = "#" + form, "number"
-    elif form not in _RANKS and (value := stem(form)).isdigit():
-        key, tag = "#" + value, "number"
-    elif form[:1].isalnum() or form in (POSSESSIVE, "%"):
-        tag = "word"
-    else:
-        tag = "mark" if _MARK.fullmatch(form) or form in ".!?" else "word"
+    key, tag = _tagged(word.form)
     capital = text[word.start : word.start + 1].isupper()
     own = key in KINDS and (before == "this" or (before == "the" and key == "license" and capital))
     return Token(key, tag, word.start, word.end, before, own, capital)
+
+
+def _tagged(form: str) -> tuple[str, str]:
+    """The key of a word or mark, and its part in the sentence."""
+    if form in _KNOWN:
+        return _KNOWN[form]
+    key = _key(form)
+    if form in _LIMITS:
+        return key, "limit"
+    if key in QUANTITIES:
+        return key, "quantity"
+    if form[:1].isdigit():
+        return "#" + form, "number"
+    if form not in _RANKS and (value := stem(form)).isdigit():
+        return "#" + value, "number"
+    is_mark = not form[:1].isalnum() and (_MARK.fullmatch(form) or form in ".!?")
+    return key, "mark" if is_mark else "word"
 
 
 PARTICIPLES = {
@@ -301,6 +309,11 @@ PARTICIPLES = {
 
 _BASES = {participle: verb for verb, participle in PARTICIPLES.items()}
 _DOUBLED = re.compile(r"([bdfgklmnprtz])\1\Z")
+
+
+def is_joint(token: Token) -> bool:
+    """Whether a token joins the members of an enumeration: "and", "or", a comma."""
+    return token.tag == "join" or (token.key == "," and token.tag == "mark")
 
 
 def participles(verb: str) -> str:

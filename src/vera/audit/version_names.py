@@ -84,10 +84,8 @@ def names_of(source: str, title: str) -> tuple[str, ...]:
 def short_name(title: str) -> str:
     """The part of a title by which others speak of it: "Ordenanza de tráfico" of "Ordenanza de tráfico de la
     ciudad de Lorca"; '' where none names a kind of document and something more."""
-    bare = _BRACKETED.sub("", title)
-    if _HAN.search(title):
-        chinese = re.sub(r"[\W\d_]+|年", "", bare) if len(bare) <= 40 else ""
-        return chinese if len(chinese) > 3 and _CHINESE_KIND.search(chinese) else ""
+    if has_han(title):
+        return _short_chinese_name(title)
     parts = _JOINT.split(_BRACKETED.sub(" ", title).split(",")[0])
     name: tuple[str, ...] = ()
     for part in parts:
@@ -96,6 +94,12 @@ def short_name(title: str) -> str:
         if telling and len(name) <= MAX_NAME and any(map(_is_kind, name)):
             return " ".join(name)
     return ""
+
+
+def _short_chinese_name(title: str) -> str:
+    bare = _BRACKETED.sub("", title)
+    name = re.sub(r"[\W\d_]+|年", "", bare) if len(bare) <= 40 else ""
+    return name if len(name) > 3 and _CHINESE_KIND.search(name) else ""
 
 
 def _is_kind(word: str) -> bool:

@@ -7,8 +7,9 @@ file that the cited one replaces in turn) and a later year, version or date alon
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -103,6 +104,7 @@ _FILLER = word_set(
     o os as do da dos das no na nos nas ao aos aplicacao vigencia eficacia texto ano anterior antigo antiga
     janeiro fevereiro marco maio junho julho setembro outubro dezembro"""
 )
+_VAGUE = _FILLER | KINDS
 _HAN, _AROUND = late_regex(r"([一-鿿])"), r" \1 "
 _HAN_FILLER = late_regex(
     r"年|月|日|的|之|中|原|旧|版本?|文件|全文|同时|公布|发布|印发|制定|施行|实施|修订|于|由|本市?|我[校院司]|[号第有关上述该]|\W"
@@ -147,7 +149,7 @@ def superseding(case: Case, place: CitedLines) -> tuple[Superseding, ...]:
         )
         for each in pair.about(clauses_of(place), place.plain.span.text):
             key = (each.evidence, each.first)
-            if key not in found or (each.explicit and not found[key].explicit):
+            if key not in found or each.explicit > found[key].explicit:
                 found[key] = each
     ordered = sorted(found.values(), key=lambda each: (not each.explicit, each.kind == "later"))
     return tuple(ordered[:MAX_FOUND])
@@ -238,13 +240,14 @@ class Pair:
             named = list(self._meant(statement))
             for thing, kind, firm in named:
                 yield statement, thing, kind, firm
-            if not named and about and statement.wording is not None and not statement.things:
+            if named or not about:
+                continue
+            if statement.wording is not None and not statement.things:
                 yield statement, Thing(words=""), "clause", True
-            elif not named and about:
-                for thing in statement.things:
-                    if thing.clauses and self._is_short(thing.words):
-                        yield statement, thing, "clause", True
-                        break
+            for thing in statement.things:
+                if thing.clauses and self._is_short(thing.words):
+                    yield statement, thing, "clause", True
+                    break
 
     def _is_about(self, said: Iterable[Statement]) -> bool:
         """Whether the other file is about the cited document: an amendment of it, or its head says so."""
@@ -277,23 +280,25 @@ class Pair:
         """What of the cited document a thing is, and whether it names it and no other; None for nothing."""
         words, named = self._without_file(thing.words)
         if named:
-            rest = [word for word in tokens(words) if word not in _FILLER and word not in KINDS]
-            return ("part", False) if rest or thing.everything else ("document", named == "firm")
+            whole = _VAGUE.issuperset(tokens(words)) and not thing.everything
+            return ("document", named == "firm") if whole else ("part", False)
+        for by in (self._by_names, self._by_number, self._by_version):
+            if found := by(thing):
+                return found
+        if thing.everything and not thing.clauses and _is_all(tokens(thing.words)):
+            return "everything", False
+        return None
+
+    def _by_names(self, thing: Thing) -> tuple[Kind, bool] | None:
+        """What of the cited document a thing is by its longest name in it: a title that others have is not
+        made unique by a part of it."""
         said = tokens(thing.words)
         meant = [
             (found, len(name))
             for name in self._names[1:]
             if (found := self._by_name(name, said, everything=thing.everything))
         ]
-        if meant:
-            # The longest name decides: a title that others have is not made unique by a part of it.
-            return max(meant, key=lambda each: (each[0][0] == "document", each[1]))[0]
-        for by in (self._by_number, self._by_version):
-            if found := by(thing):
-                return found
-        if thing.everything and not thing.clauses and _is_all(said):
-            return "everything", False
-        return None
+        return max(meant, key=lambda each: (each[0][0] == "document", each[1]))[0] if meant else None
 
     def _by_name(self, name: str, said: Sequence[str], *, everything: bool) -> tuple[Kind, bool] | None:
         """What of the cited document words are that hold a name of it; a number that it does not have means
@@ -302,20 +307,23 @@ class Pair:
             return self._by_chinese_name(name, said)
         wanted = tuple(name.split())
         at = held(wanted, said)
-        titled = {word for word in tokens(self._cited.title) if word.isalpha()}
         if at is None:
             return None
-        rest = [
-            word
-            for number, word in enumerate(said)
-            if number not in at and word not in _FILLER and word not in KINDS and word not in titled
-        ]
+        rest = self._beside(said, at)
         if any(word.isdigit() and not self._has_number(word) for word in rest):
             return None
         if everything or not all(map(str.isdigit, rest)):
             return ("part", False) if len(said) <= MAX_NAME else None
-        weak = all(word in KINDS or word in _FILLER for word in wanted)
-        return "document", not weak and name not in self._shared
+        return "document", not _VAGUE.issuperset(wanted) and name not in self._shared
+
+    def _beside(self, said: Sequence[str], at: Collection[int]) -> list[str]:
+        """The words beside the name at these places that are neither vague nor of the cited title."""
+        titled = {word for word in tokens(self._cited.title) if word.isalpha()}
+        return [
+            word
+            for number, word in enumerate(said)
+            if number not in at and word not in _VAGUE and word not in titled
+        ]
 
     def _by_chinese_name(self, name: str, said: Sequence[str]) -> tuple[Kind, bool] | None:
         """The same of a name in Chinese, which has no spaces: what is left of the words must be a date."""
@@ -334,32 +342,31 @@ class Pair:
         kind, _, rest = named
         own = {word for word in tokens(self._cited_text.text[:_HEAD]) if word.isalpha()}
         issuer = [word for word in tokens(rest) if word not in _FILLER and not word.isdigit()]
-        if not all(word in own for word in issuer):
+        if not own.issuperset(issuer):
             return None
         heads = (self._cited_text.text[:_HEAD], self._other_text.text[:_HEAD])
         mine, others = ({w for w in tokens(head.split("\n\n")[0]) if len(w) > 3} for head in heads)
-        common = (mine & others) - _FILLER - KINDS - {kind}
+        common = (mine & others) - _VAGUE - {kind}
         return "document", bool(issuer) or len(common) > 1
 
     def _by_version(self, thing: Thing) -> tuple[Kind, bool] | None:
         """The cited document as a version of the other one: "version 1", "the edition of 2015", "all previous
         versions" in a later one of the same title."""
-        if not (_EDITION.search(thing.words) and self._is_series()):
+        if not (_EDITION.search(thing.words) and self._is_series() and self._is_edition(thing.words)):
             return None
-        said = parted(thing.words)[1] or tuple(
-            (int(each),) for each in re.findall(r"(?<!\d)\d{1,4}(?!\d)", thing.words)
-        )
-        rest = [word for word in tokens(thing.words) if word.isalpha() and word not in _FILLER | _ALL]
-        if any(
-            not _EDITION.fullmatch(word) and not any(word in name.split() for name in self._names)
-            for word in rest
-        ):
-            return None
-        numbers = {number for group in said for number in group}
+        numbers = set(chain(*parted(thing.words)[1])) or {
+            int(each) for each in re.findall(r"(?<!\d)\d{1,4}(?!\d)", thing.words)
+        }
         named = f"{self._cited.source} {self._cited.title} {self._cited_text.text[:_HEAD]}"
         if any(re.search(rf"(?<!\d){number}(?!\d)", named) is None for number in numbers):
             return None
         return "document", bool(numbers) or thing.everything or _PREVIOUS.search(thing.words) is not None
+
+    def _is_edition(self, words: str) -> bool:
+        """Whether words say no more than which edition of the cited document."""
+        own = {word for name in self._names for word in name.split()}
+        rest = (word for word in tokens(words) if word.isalpha() and word not in _FILLER | _ALL)
+        return all(word in own or _EDITION.fullmatch(word) for word in rest)
 
     def _is_series(self) -> bool:
         """Whether the other file is a later version of the cited one: by its name or title, and the words of
@@ -471,5 +478,5 @@ def _fits(said: Iterable[str], cited: Sequence[str]) -> Literal["yes", "maybe", 
 
 def _is_all(said: Sequence[str]) -> bool:
     """Whether words say all there is: "everything", "all previous documents and policies"."""
-    vague = _FILLER | KINDS | _ALL
+    vague = _VAGUE | _ALL
     return all(any(same_word(word, each) for each in vague) for word in said)

@@ -249,14 +249,18 @@ def _read(claim: str, sentence: str) -> Relation:
         return "IRRELEVANT"
     ours, theirs = _turns(claim, wanted), _turns(sentence, seen)
     if ours == theirs:
-        found = list(_runs(wanted, seen, singular))
-        if (count := len(frozenset(stems(claim)))) < MIN_WORDS:
-            found = [run for run in found if _opens(run, seen) and (count > 1 or run[1] == len(seen))]
-        parts = _name_parts(sentence) if found else frozenset()
-        stands = any(parts.isdisjoint(run) and _is_plain(sentence, run) for run in found)
-        return "SUPPORTS" if stands else "IRRELEVANT"
+        return "SUPPORTS" if _states(claim, wanted, sentence, seen) else "IRRELEVANT"
     difference = (ours - theirs) + (theirs - ours)
     return "CONTRADICTS" if _is_one_negation(difference) and _denies(wanted, seen) else "IRRELEVANT"
+
+
+def _states(claim: str, wanted: Sequence[str], sentence: str, seen: Sequence[str]) -> bool:
+    """Whether the words of the claim are a run of the sentence, with nothing beside them that changes it."""
+    found = list(_runs(wanted, seen, singular))
+    if (count := len(frozenset(stems(claim)))) < MIN_WORDS:
+        found = [run for run in found if _opens(run, seen) and (count > 1 or run[1] == len(seen))]
+    parts = _name_parts(sentence) if found else frozenset()
+    return any(parts.isdisjoint(run) and _is_plain(sentence, run) for run in found)
 
 
 def _is_plain(sentence: str, run: tuple[int, int]) -> bool:
@@ -307,18 +311,28 @@ def _runs(
     ours, theirs = [base(token) for token in wanted], [base(token) for token in seen]
     for start in range(len(theirs) - len(ours) + 1):
         end = start + len(ours)
-        before = seen[start - 1] if start else ""
-        after = seen[end] if end < len(seen) else ""
-        if before in _LEADS_ON or _VALUE_MARK.fullmatch(before) or after in _CONTINUES:
+        run = theirs[start:end]
+        if not all(map(_equal, ours, run)) or not _reads_fields(ours, run):
             continue
-        if after in _EXCEPTS or (after in _FOR and not _GENERAL.isdisjoint(wanted)):
-            continue
-        if after == "for" and seen[end + 1 : end + 2] in (["each"], ["every"]):
-            continue
-        if _one_number(before, seen[start]) or _one_number(seen[end - 1], after):
-            continue
-        if all(map(_equal, ours, theirs[start:end])) and _reads_fields(ours, theirs[start:end]):
+        if not _is_led_on(seen, start) and not _is_changed(wanted, seen, end):
             yield start, end
+
+
+def _is_led_on(seen: Sequence[str], start: int) -> bool:
+    """Whether what is before a run makes it the end of another phrase or value."""
+    before = seen[start - 1] if start else ""
+    glued = before in _LEADS_ON or _VALUE_MARK.fullmatch(before) is not None
+    return glued or _one_number(before, seen[start])
+
+
+def _is_changed(wanted: Sequence[str], seen: Sequence[str], end: int) -> bool:
+    """Whether what is behind a run makes it another value, or takes something out of what it says."""
+    after = seen[end] if end < len(seen) else ""
+    if after in _CONTINUES or after in _EXCEPTS or _one_number(seen[end - 1], after):
+        return True
+    if after in _FOR and not _GENERAL.isdisjoint(wanted):
+        return True
+    return after == "for" and seen[end + 1 : end + 2] in (["each"], ["every"])
 
 
 def _equal(one: str, other: str) -> bool:

@@ -63,6 +63,8 @@ _PARTS = word_set(
 )
 """Words before the number of a part of a document, and other words that make no name with a number."""
 
+_NO_NAMES = (STOPWORDS | FUNCTION_WORDS | _PARTS).union(MONTHS)
+
 
 def is_derivable(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether a writer may have counted or worked it out, or taken it from the wording of the subject."""
@@ -152,15 +154,15 @@ def _name_before(text: str, quantity: Quantity) -> str:
         return ""
     before = text[max(0, quantity.start - _NEAR) : quantity.start]
     found = _NAMED.match(before)
-    name = found["name"] if found else ""
-    if not name[:1].isupper():
+    if found is None or not _is_part_of_name(found["name"]):
         return ""
-    form = name.lower()
-    if form in STOPWORDS | FUNCTION_WORDS | _PARTS or form in MONTHS or form.endswith("ly"):
-        return ""
-    ahead = before[: -len(name) - 1].rstrip()
-    opens = not ahead.strip() or ahead.endswith((".", "!", "?"))
-    return "" if opens and quantity.counts and not is_verb(_next(text, quantity)) else form
+    name = found["name"]
+    opens = before[: -len(name) - 1].rstrip()[-1:] in ("", ".", "!", "?")
+    return "" if opens and quantity.counts and not is_verb(_next(text, quantity)) else name.lower()
+
+
+def _is_part_of_name(word: str) -> bool:
+    return word[:1].isupper() and word.lower() not in _NO_NAMES and not word.lower().endswith("ly")
 
 
 def _names_another(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:

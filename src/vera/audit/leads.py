@@ -69,7 +69,7 @@ def lead_over(lines: Lines, number: int) -> str:
     the list that it is an item of; '' for nothing. Lines count from 1."""
     here = line(lines, number)
     is_item = _ITEM.match(here) is not None
-    in_list = is_item or here[:1].isspace()
+    in_list = _is_in_list(here)
     has_gap = False
     for above in range(number - 1, max(0, number - 1 - REACH), -1):
         text = line(lines, above)
@@ -79,13 +79,18 @@ def lead_over(lines: Lines, number: int) -> str:
             has_gap = True
         elif _LEADS.search(text):
             return _whole(lines, above)
-        elif in_list and (_ITEM.match(text) or text[:1].isspace()):
+        elif in_list and _is_in_list(text):
             has_gap = False
         elif has_gap:
             break
         elif is_item and not _continues_item(lines, above):
             return _whole(lines, above)
     return ""
+
+
+def _is_in_list(text: str) -> bool:
+    """Whether a line is an item of a list or indented as what goes on one."""
+    return text[:1].isspace() or _ITEM.match(text) is not None
 
 
 def _continues_item(lines: Lines, number: int) -> bool:

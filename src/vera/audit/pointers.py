@@ -41,11 +41,9 @@ class Pointers:
         A title may be a statement, or the very answer. It points only beside the lines or pages that are
         meant, or in an answer that declares itself to be `only_extracts`; file names and addresses always do.
         """
-        if only_extracts and (lead := _LEAD.match(text)):
-            text = text[lead.end() :]
-        text = text.strip(AROUND)
-        if words := _WORDS.match(text):
-            text = text[words.end() :].strip(AROUND)
+        if only_extracts:
+            text = _without(_LEAD, text)
+        text = _without(_WORDS, text.strip(AROUND)).strip(AROUND)
         lines = _LINES.search(text, max(0, len(text) - 200))
         name = text[: lines.start()].strip(AROUND) if lines else text
         if not name:
@@ -54,6 +52,12 @@ class Pointers:
             return None
         is_file = _EXTENSION.search(name) or _ADDRESS.match(name)
         return name if lines or only_extracts or is_file else None
+
+
+def _without(lead: re.Pattern[str], text: str) -> str:
+    """The text without the words that lead to it, if any."""
+    found = lead.match(text)
+    return text[found.end() :] if found else text
 
 
 def _as_read(name: str) -> str:

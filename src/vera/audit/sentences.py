@@ -94,8 +94,7 @@ def _ends_with_dot(text: str, dot: int, begun: int, following: int, cited: bool)
     token = found[0] if found else ""
     lowered = token.lower()
     if token.isdigit():
-        opens = found is not None and not text[begun : found.start()].strip('*_("“ \n')
-        return not opens and not (len(token) <= 2 and _MONTH.match(text, following))
+        return not _is_ordinal(text[begun : dot - len(token)], token, text, following)
     if lowered in _NEVER_LAST:
         return False
     if lowered in _BEFORE_NUMBERS:
@@ -104,3 +103,10 @@ def _ends_with_dot(text: str, dot: int, begun: int, following: int, cited: bool)
         return True
     word = _NEXT_WORD.match(text, following)
     return word is None or word[1].lower() in FUNCTION_WORDS
+
+
+def _is_ordinal(before: str, number: str, text: str, following: int) -> bool:
+    """Whether the dot of a number makes it that of an item, or a day or century: "3. Mai"."""
+    if not before.strip('*_("“ \n'):
+        return True
+    return len(number) <= 2 and _MONTH.match(text, following) is not None

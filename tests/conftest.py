@@ -8,6 +8,7 @@
 - With `-n` (pytest-xdist) each worker has a home, and the last lines are those of all workers together.
 """
 
+import gc
 import os
 import shutil
 import sys
@@ -146,6 +147,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=list(slow))
         items[:] = [item for item in items if item not in slow]
     config.stash[left_out] = len(slow)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end, so no garbage collection needs to look at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_slow(item: pytest.Item) -> bool:

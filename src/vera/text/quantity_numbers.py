@@ -195,7 +195,7 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
 
 
 def _identifier_end(text: str, start: int, number: re.Match[str] | None) -> int:
-    """Where what begins like a number ends as an identifier, a version among them; 0 where it is none."""
+    """Where what begins like a number ends as an identifier or a version; 0 where it is a number."""
     if number is not None and "." in number[0] and _VERSION_BEFORE.search(text, max(0, start - 12), start):
         return number.end()
     if number is not None and number["dots"]:

@@ -33,8 +33,8 @@ def refused(request: VerifyRequest, evidence: Evidence, source_type: str) -> str
     if constraints.source_types and source_type not in constraints.source_types:
         return f"its type is {source_type}, which is none of those that were asked for"
     address = evidence.origin or evidence.source
-    is_page = is_web(evidence) or address.startswith(("http://", "https://"))
-    return excluded(constraints, address) if is_page else ""
+    has_domain = is_web(evidence) or address.startswith(("http://", "https://"))
+    return excluded(constraints, address) if has_domain else ""
 
 
 def _out_of_scope(scope: Collection[str], evidence: Evidence) -> str:

@@ -237,8 +237,9 @@ def _theses(then: Thesis, now: Thesis) -> Iterator[tuple[str, str]]:
             yield f"claim {cut(key, 40)}", sentence
         elif attested[key] != claim:
             yield f"claim {cut(key, 40)}", _reworded(attested[key], claim)
-    for key in attested.keys() - stated.keys():
-        yield f"claim {cut(key, 40)}", "The attestation has it, and the answer does not state it."
+    for key in attested:
+        if key not in stated:
+            yield f"claim {cut(key, 40)}", "The attestation has it, and the answer does not state it."
 
 
 def _reworded(then: SubClaim, now: SubClaim) -> str:

@@ -57,6 +57,7 @@ _MOVED = frozenset(
 )  # fmt: skip
 _MOVABLE = PREPOSITIONS - {"of"}
 _LINKING = PREPOSITIONS | RELATIVES
+_NO_NOUNS = _LINKING | {"you", "to", "not"}
 _CONDITIONS = frozenset(("if", "unless", "provided", "except", "notwithstanding", "as long as", "so long as"))
 _ORDERS = {
     "permitted": ("may", "must not"),
@@ -617,7 +618,7 @@ def _is_led(said: Sequence[Token], index: int) -> bool:
 
 def _is_noun(token: Token) -> bool:
     """Whether a word may qualify the one behind it: "modified" in "modified copies and works"."""
-    return token.tag == "word" and token.key not in PREPOSITIONS | RELATIVES | {"you", "to", "not"}
+    return token.tag == "word" and token.key not in _NO_NOUNS
 
 
 def _dative(form: Form) -> Iterator[Form]:

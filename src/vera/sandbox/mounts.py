@@ -114,12 +114,12 @@ def _session_folders(folder: Path) -> Iterator[Path]:
         if looked_at > MAX_LOOKED_AT:
             return
         here = Path(place)
-        sessions = [name for name in folders if _is_session(here / name)]
+        sessions = {name: None for name in folders if _is_session(here / name)}
         if sessions and len(sessions) == len(folders) and not files and here != folder:
             yield here
         else:
             yield from (here / name for name in sessions)
-        folders[:] = [name for name in folders if name not in set(sessions)]
+        folders[:] = [name for name in folders if name not in sessions]
 
 
 def _is_session(folder: Path) -> bool:

@@ -153,7 +153,6 @@ def pytest_collection_finish() -> None:
     """What was collected stays until the end, so no garbage collection needs to look at it again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000)
 
 
 def _is_slow(item: pytest.Item) -> bool:

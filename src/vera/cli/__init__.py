@@ -1,6 +1,5 @@
 """The `vera` command: one file a command, loaded when it is called."""
 
-import gc
 import importlib
 import io
 import os
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 __all__ = ["ADVANCED", "COMMANDS", "GROUPS", "LazyGroup", "main"]
-
-NEW_OBJECTS = 20_000
-"""So many new objects are made before a garbage collection. Python's 700 let it look again and again at what
-the imports made and what stays: a tenth of the time of a short command."""
 
 
 class LazyGroup(click.Group):
@@ -44,7 +39,6 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         open_streams()
-        gc.set_threshold(NEW_OBJECTS)
         return super().main(*args, **options)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -309,8 +309,10 @@ def _roles(ours: _Sentence, line: _Sentence) -> str:
     if _PASSIVE.search(ours.text) or _PASSIVE.search(line.text):
         return ""
     mine, theirs = _around_verbs(ours), _around_verbs(line)
-    for verb in filter(theirs.__contains__, mine):
-        (before, after), (other_before, other_after) = mine[verb], theirs[verb]
+    for verb, (before, after) in mine.items():
+        if verb not in theirs:
+            continue
+        other_before, other_after = theirs[verb]
         crossed = before & other_after and after & other_before
         if crossed and not before & other_before and not after & other_after:
             return verb

@@ -5,6 +5,7 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -167,13 +168,11 @@ async def _look(place: str) -> Found | None:
 
 
 async def _is_open(place: str) -> bool:
-    import httpx
-
-    url = httpx.URL(place)
+    url = urlsplit(place)
     port = url.port or (443 if url.scheme == "https" else 80)
     try:
         async with asyncio.timeout(CONNECT_S):
-            _, writer = await asyncio.open_connection(url.host, port)
+            _, writer = await asyncio.open_connection(url.hostname, port)
     except (OSError, TimeoutError):
         return False
     writer.close()

@@ -74,3 +74,18 @@ def test_a_signal_does_not_break_off_the_end_of_a_run(base: Path) -> None:
     )
     assert done.returncode != -signal.SIGTERM and "Traceback" not in done.stderr, done.stderr
     assert (done.returncode, "three years" in done.stdout) == (0, True)
+
+
+def test_a_command_with_a_process_of_its_own_looks_for_garbage_less_often_and_loads_no_terminal() -> None:
+    program = """
+import gc, sys
+from vera.cli import main
+main(["--help"], standalone_mode=False)
+assert gc.get_threshold()[0] == 700, "called by a program, it changes nothing there"
+sys.argv = ["vera", "--help"]
+main(standalone_mode=False)
+import httpx
+print(gc.get_threshold()[0], "rich" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("\n20000 False\n"), done.stderr

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -28,6 +30,19 @@ def test_nothing_listening_is_nothing_found() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         assert look(unused.getsockname()[1]) == []
+
+
+def test_looking_where_nothing_listens_loads_no_http_client() -> None:
+    program = """
+import asyncio, sys
+from vera.model.probe import discover
+print(asyncio.run(discover([int(sys.argv[1])], {})), "httpx" in sys.modules)
+"""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        argv = [sys.executable, "-c", program, str(unused.getsockname()[1])]
+        done = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert done.stdout == "[] False\n"
 
 
 def test_another_web_server_on_a_usual_port_is_not_taken_for_a_model() -> None:

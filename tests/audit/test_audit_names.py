@@ -123,3 +123,38 @@ def test_what_is_a_name(text: str, expected: list[str]) -> None:
 @pytest.mark.parametrize("claim", ["Aa Bb " * 20_000, "A.B.C.D " * 20_000, "United  States " * 10_000])
 def test_an_endless_claim_is_read(claim: str) -> None:
     assert len(missing(claim)) < 2000
+
+
+def severities(claim: str, *pages: str) -> list[tuple[str, str]]:
+    return [(finding.severity, finding.detail) for finding in names(cited(claim, *pages))]
+
+
+@pytest.mark.parametrize(
+    ("claim", "page"),
+    [
+        ("Die Miete beträgt 65 Euro und ist fällig.", "Die Miete beträgt 65,00 €."),
+        ("Der Anteil stieg um 12 Prozent.", "Der Anteil stieg um 12 %."),
+        ("It was last revised in September 2022.", "It was last revised in 09/2022."),
+        ("It is payable on 9 Feb. 2024.", "It is payable on 09/02/2024."),
+        ("The pressure is 1 MPa.", "The pressure is 10 bar."),
+    ],
+)
+def test_the_words_of_dates_and_amounts_are_no_names(claim: str, page: str) -> None:
+    assert severities(claim, page) == []
+
+
+def test_a_month_without_a_day_or_a_year_is_still_looked_for() -> None:
+    assert severities("It was revised in September.", "It was revised in winter.") == [("hard", "September")]
+
+
+GERMAN = "Die Frist endet am 30. September und ist mit der Kündigung der Mieterin nicht zu verlängern."
+
+
+def test_a_german_noun_is_no_name_and_one_word_a_hint_at_most() -> None:
+    assert severities("Die Frist endet am 30. September eines Jahres.", GERMAN) == [("soft", "Jahres")]
+    assert severities("Alle Katzen sind von der Frist nicht betroffen.", GERMAN) == [("soft", "Katzen")]
+
+
+def test_a_german_name_of_several_words_is_still_a_veto() -> None:
+    claim = "Die Frist wird von Dr. Jens Wachtel nicht verlängert."
+    assert severities(claim, GERMAN) == [("hard", "Jens Wachtel")]

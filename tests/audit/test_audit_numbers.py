@@ -249,3 +249,63 @@ def test_no_sentence_says_that_the_number_of_a_section_is_the_one_of_the_claim(s
     assert found.severity == "hard"
     assert "the number is there" not in found.message
     assert "is nowhere in" in found.message or "no amount of that unit there has this value" in found.message
+
+
+MILLIONS = "| £ million | 2020 | 2021 |\n|---|---|---|\n| Net debt | 4.6 | 127.5 |\n"
+WIDTHS = "The fee is £150,000.\n\n| Size | Width (mm) | Length (m) |\n|---|---|---|\n| A | 3,000 | 12 |\n"
+
+
+@pytest.mark.parametrize(
+    ("claim", "page"),
+    [
+        ("Net debt was £4.6 million in 2020.", MILLIONS),
+        ("Net debt was about £128 million in 2021.", MILLIONS),
+        ("Size A is 3 m wide and 12 m long.", WIDTHS),
+        ("Size A is 3,000 mm wide.", WIDTHS),
+        ("The shaft power is 2,200 W.", "| Part | KP | Unit |\n|---|---|---|\n| Shaft power | 2.2 | kW |\n"),
+        ("Leeds has 14 ha.", "| Site | Area (ha) |\n|---|---|\n| Leeds | 14 |\n| York | 9 |\n"),
+        ("Leeds cost €14 million.", "| Site | Cost (€ m) |\n|---|---|\n| Leeds | 14 |\n| York | 9 |\n"),
+        ("Leeds cost £14,000.", "| Site | Cost (£000) |\n|---|---|\n| Leeds | 14 |\n| York | 9 |\n"),
+        (
+            "La dette nette a atteint 96,3 millions d’euros.",
+            "CHIFFRES (en millions d’euros)\n\n              2022   2023\n  Dette nette   74,0   96,3\n",
+        ),
+    ],
+)
+def test_a_cell_has_the_unit_and_the_scale_that_its_table_says(claim: str, page: str) -> None:
+    assert findings(claim, Cite("ev_0001", 1, page.count("\n")), sources=(evidence("ev_0001", page),)) == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "page", "detail"),
+    [
+        ("Net debt was £4.7 million in 2020.", MILLIONS, "£4.7 million"),
+        ("Net debt was £4.6 billion in 2020.", MILLIONS, "£4.6 billion"),
+        ("Net debt was €4.6 million in 2020.", MILLIONS, "€4.6 million"),
+        ("Size A is 4 m wide.", WIDTHS, "4 m"),
+        ("Size A is 3.02 m wide.", WIDTHS, "3.02 m"),
+        ("Go no faster than 8 mph.", "(1)   No craft shall exceed 6 knots\n(2)   or 8 knots.\n", "8 mph"),
+    ],
+)
+def test_another_value_unit_or_scale_than_that_of_the_table_is_absent(
+    claim: str, page: str, detail: str
+) -> None:
+    found = findings(claim, Cite("ev_0001", 1, page.count("\n")), sources=(evidence("ev_0001", page),))
+    assert [(each.severity, each.detail) for each in found] == [("hard", detail)]
+
+
+def test_a_rate_whose_source_may_write_it_as_one_sign_is_a_hint() -> None:
+    page = "The pump moves 36 m³/h.\n"
+    sources = (evidence("ev_0001", page),)
+    (found,) = findings("The pump moves 36 cubic metres an hour.", Cite("ev_0001", 1, 1), sources=sources)
+    assert found.severity == "soft"
+    (found,) = findings("The pump moves 37 cubic metres an hour.", Cite("ev_0001", 1, 1), sources=sources)
+    assert found.severity == "hard"
+
+
+def test_a_sum_of_two_of_a_few_values_is_a_hint_whatever_else_is_a_total() -> None:
+    page = "It runs for 36 months.\nIt may go on for 12 months.\nThe total liability is limited.\n"
+    sources = (evidence("ev_0001", page),)
+    for claim, severity in (("It can run for four years.", "soft"), ("It can run for five years.", "hard")):
+        (found,) = findings(claim, Cite("ev_0001", 1, 3), sources=sources)
+        assert found.severity == severity

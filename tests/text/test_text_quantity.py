@@ -359,3 +359,47 @@ def test_what_sticks_to_a_number_on_the_screen_or_only_in_the_text_is_told_apart
     assert [found.value for found in quantities("1\u200b00 euro")] == [100]
     (code,) = quantities("the code 0420")
     assert (code.kind, code.parts) == ("identifier", ())
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("three years", "a period of thirty-six (36) months"),
+        ("36 Monate", "für die Dauer von sechsunddreißig (36) Monaten"),
+        ("10%", "more than 1 in 10 people"),
+        ("10%", "one in ten people"),
+        ("75 percent", "three out of four cases"),
+        ("1 in 10", "10 % of the people"),
+        ("September 2022", "revised in 09/2022"),
+        ("September 2022", "revised in 2022-09"),
+        ("3.3.2", "fixed in version 3.3.2"),
+        ("v3.3.2", "fixed in 3.3.2"),
+        ("1 MPa", "a pressure of 10 bar"),
+        ("14:00 Uhr", "Die Sitzung beginnt um 14 Uhr."),
+        ("12h30", "ouvre de 10 h à 12 h 30"),
+        ("15. Mai", "Das Fest ist am 15.5. im Park und die Feier ist im Saal."),
+        ("1.700.000 Euro", "Der Gewinn und die Einlage sind zusammen 1,7 Mio. Euro."),
+        ("96,3 millions d'euros", "la dette est de 96.300.000 euros, et le reste est dans les comptes"),
+        ("74 t", "74 Tonnen"),
+        ("30 days", "kept for 30 d"),
+    ],
+)
+def test_forms_of_contracts_reports_and_manuals_are_backed(claim: str, source: str) -> None:
+    assert backing_in(claim, source) == "stated"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("four years", "a period of thirty-six (36) months"),
+        ("20%", "more than 1 in 10 people"),
+        ("October 2022", "revised in 09/2022"),
+        ("3.3.1", "fixed in version 3.3.2"),
+        ("10 MPa", "a pressure of 10 bar"),
+        ("14. Mai", "Das Fest ist am 15.5. im Park und die Feier ist im Saal."),
+        ("3. März", "Nach Abschnitt 3.3. ist die Miete von dem Mieter zu zahlen."),
+        ("15:00 Uhr", "Die Sitzung beginnt um 14 Uhr."),
+    ],
+)
+def test_another_value_in_such_a_form_is_not_backed(claim: str, source: str) -> None:
+    assert backing_in(claim, source) != "stated"

@@ -8,12 +8,15 @@ could have read that one, and the excuse does not hold.
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from itertools import combinations
 
 from vera.audit.case import CitedLines
 from vera.text.lexicon import FUNCTION_WORDS, is_verb, word_set
 from vera.text.number_words import RECURRING
 from vera.text.quantity import Quantity
 from vera.text.quantity_dates import LATEST_YEAR, MONTHS
+from vera.text.quantity_index import interval
+from vera.text.units import Unit
 from vera.text.words import STOPWORDS, stem, words
 
 _LARGEST_COUNT = Decimal(12)
@@ -49,6 +52,10 @@ _LATER = frozenset(("later", "after", "newer"))
 _TOTAL = re.compile(
     r"\b(?:totals?|totalled|totaling|in all|altogether|combined|sum of|insgesamt|zusammen|au total)\b", re.I
 )
+_SENTENCE_END = re.compile(r"[.;!?\n]\s")
+_FEW, _MAX_FOUND = 12, 2000
+"""Values of a kind of which two are added, and values that are looked at."""
+
 _DIFFERENCE = re.compile(
     r"\s(?:[\w%]{1,20}\s){0,2}(?:more|fewer|less|older|younger|longer|shorter|higher|lower|later|earlier"
     r"|greater|larger|smaller|taller|heavier|mehr|weniger|plus|moins) (?:than|als|que)\b",
@@ -68,7 +75,7 @@ _NO_NAMES = (STOPWORDS | FUNCTION_WORDS | _PARTS).union(MONTHS)
 
 def is_derivable(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether a writer may have counted or worked it out, or taken it from the wording of the subject."""
-    if _is_worked_out(quantity, claim, cited):
+    if _is_worked_out(quantity, claim, cited) or _is_sum(quantity, cited):
         return True
     if is_another_share(quantity, claim, cited):
         return False
@@ -114,7 +121,7 @@ def is_another_share(quantity: Quantity, claim: str, cited: Sequence[CitedLines]
 def _is_small(quantity: Quantity) -> bool:
     match quantity.kind:
         case "fraction":
-            return True
+            return quantity.spelled or not quantity.parts
         case "number":
             is_count = quantity.value == quantity.value.to_integral_value() <= _LARGEST_COUNT
             return is_count and (quantity.spelled or quantity.counts)
@@ -177,10 +184,39 @@ def _is_worked_out(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) 
     """Whether the claim calls it a sum or a difference, and no cited line states one itself."""
     total = _TOTAL.search(claim[max(0, quantity.start - _NEAR) : quantity.end + _NEAR])
     difference = is_difference(quantity, claim)
-    spans = [place.span.text for place in cited]
-    if total and not any(_TOTAL.search(span) for span in spans):
+    if total and not any(_states_total(place, quantity) for place in cited):
         return True
-    return difference and not any(_DIFFERENCE.search(span) for span in spans)
+    return difference and not any(_DIFFERENCE.search(place.span.text) for place in cited)
+
+
+def _states_total(place: CitedLines, quantity: Quantity) -> bool:
+    """Whether a sentence of the cited lines calls a value of the same kind a total."""
+    text = place.span.text
+    return any(
+        _TOTAL.search(_SENTENCE_END.split(text[max(0, other.start - _NEAR) : other.start])[-1])
+        or _TOTAL.search(_SENTENCE_END.split(text[other.end : other.end + _NEAR])[0])
+        for other in place.span.quantities
+        if _dimensions(quantity) == _dimensions(other)
+    )
+
+
+def _is_sum(quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
+    """Whether two of a few values of the same kind in the cited lines add up to it."""
+    found: set[tuple[Decimal, Unit]] = set()
+    for place in cited:
+        found.update((other.value, unit) for other in place.span.quantities for unit in other.units)
+        if len(found) > _MAX_FOUND:
+            return False
+    for unit in quantity.units:
+        alike = [value * other.factor for value, other in found if other.dimension == unit.dimension]
+        low, high = (end * unit.factor for end in interval(quantity))
+        if len(alike) <= _FEW and any(low <= one + other <= high for one, other in combinations(alike, 2)):
+            return True
+    return False
+
+
+def _dimensions(quantity: Quantity) -> frozenset[str]:
+    return frozenset(unit.dimension for unit in quantity.units)
 
 
 def _is_bound(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:

@@ -37,6 +37,7 @@ from vera.text.quantity_numbers import (
     number_in_han,
     recurring,
     roman_numeral,
+    version,
     vulgar_fraction,
 )
 from vera.text.units import ARITHMETIC, unit_words
@@ -79,6 +80,8 @@ _MAX_WORD_LENGTH = 24
 _FARTHEST_NEIGHBOUR = 8
 _SMALLEST_WITH_OWN_SCALE = 1000
 _FIRST_HUNDRED, _LAST_HUNDRED = 10, 20
+_MOST_OF = 1000
+"""Of at most so many a share is said: 1 in 1,000."""
 
 
 def quantities(text: str, beside: str = "") -> Iterator[Quantity]:
@@ -188,7 +191,11 @@ def _begun(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
             return (name,)
         if han := date_in_han(text, start):
             return han
-        return date_from_digit(text, start) or time_of_day(text, start) or number_from_digit(text, start, end)
+        return (
+            date_from_digit(text, start, spoken)
+            or time_of_day(text, start)
+            or number_from_digit(text, start, end)
+        )
     if text[start] in VULGAR:
         return (vulgar_fraction(text, start),)
     if text[start] in HAN_STARTS:
@@ -214,7 +221,7 @@ def _begun(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
             Quantity(text=text[start:end], start=start, end=end, kind="decade", value=value, spelled=True),
         )
     if not word.isalpha() and any("0" <= letter <= "9" for letter in word):
-        return (identifier(text, start, end),)
+        return (version(text, start, end) or identifier(text, start, end),)
     return ()
 
 
@@ -230,6 +237,8 @@ def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | No
         return _decade_of_century(text, first, second)
     if first.kind == second.kind == "amount" and between.strip(" ,") in ("", "and"):
         return _feet_and_inches(text, first, second)
+    if share := _share(text, first, second, between):
+        return None, share
     if match := _RANGE.match(between):
         return _ranged(first, second, dashed=bool(match["dash"]))
     if first.kind == "number" and second.units and not first.numbering and _EITHER.match(between):
@@ -252,6 +261,25 @@ def _feet_and_inches(text: str, first: Quantity, second: Quantity) -> tuple[Quan
     inches = ARITHMETIC.fma(first.value, Decimal(12), second.value)
     written = text[first.start : second.end]
     return None, replace(second, text=written, start=first.start, value=inches, hedge=first.hedge)
+
+
+def _share(text: str, first: Quantity, second: Quantity, between: str) -> Quantity | None:
+    """ "1 in 10" and "three out of four" as one fraction."""
+    if between not in (" in ", " out of ") or not first.kind == second.kind == "number" or first.numbering:
+        return None
+    if not 0 < first.value < second.value <= _MOST_OF or first.step != 1 or second.step != 1:
+        return None
+    return Quantity(
+        text=text[first.start : second.end],
+        start=first.start,
+        end=second.end,
+        kind="fraction",
+        value=ARITHMETIC.divide(first.value, second.value),
+        step=Decimal("0.01"),
+        parts=(first.value, second.value),
+        hedge=first.hedge,
+        spelled=first.spelled,
+    )
 
 
 def _ranged(first: Quantity, second: Quantity, *, dashed: bool) -> tuple[Quantity, Quantity]:

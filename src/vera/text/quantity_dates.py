@@ -112,14 +112,32 @@ _MONTH_ALONE = late_regex(_MONTH)
 _YEARS = late_regex(
     rf"(?P<first>[12][0-9]{{3}}){_SPACE}?(?:--|{_DASH}|/){_SPACE}?(?P<last>[0-9]{{2}})(?![0-9/-])"
 )
+_MONTH_OF_YEAR = late_regex(r"(?P<month>0?[1-9]|1[0-2])/(?P<year>(?:19|20)[0-9]{2})\Z")
+_ISO_MONTH = late_regex(r"(?P<year>(?:19|20)[0-9]{2})-(?P<month>0[1-9]|1[0-2])(?![0-9]|[-/][0-9])")
+_DOTTED_DAY = late_regex(r"(?P<day>[0-9]{1,2})\.[ \u00a0]?(?P<month>1[0-2]|0?[1-9])\.(?![0-9])")
+"""A day as German writes it without a year: 15.5."""
+
+_PART_BEFORE = late_regex(
+    r"(?:(?:\A|\n)[ \t#*>]*|§{1,2}\s?|\b(?:Nr|Ziff|Abs|Art|Kap)\.\s?|\b(?:Nummer|Ziffer|Abschnitt|Absatz"
+    r"|Kapitel|Punkt|Artikel|Anlage|Anhang|Teil|Version|Fassung)\s)\Z"
+)
+"""What goes before the number of a part of a document: 3.3. in "Abschnitt 3.3."."""
+
 _MONTH_AND_DAY = late_regex(r"(?P<one>[0-9]{1,2})/(?P<two>[0-9]{1,2})\Z")
 _NEAR_PERIOD = late_regex(r"(?P<near>last|this|next)\s{1,3}(?P<period>month|year)(?![A-Za-z])", re.IGNORECASE)
 _CLOCK = late_regex(
     rf"(?P<hour>[0-9]{{1,2}})(?:[:.](?P<minute>[0-5][0-9]))?{_SPACE}?(?P<half>[ap])\.?m(?![A-Za-z0-9])\.?",
     re.IGNORECASE,
 )
-_CLOCK_24 = late_regex(r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-5][0-9])(?![0-9:.])")
+_CLOCK_24 = late_regex(
+    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-5][0-9])(?![0-9:.])"
+    r"|(?:[:.](?P<sharp>[0-5][0-9]))?[ \u00a0]?Uhr(?!\w)"
+    r"|[ \u00a0]?h[ \u00a0]?(?P<past>[0-5][0-9])(?!\w))"
+)
+"""14:30, 14 Uhr, 14.30 Uhr, 14 h 30."""
+
 _TWO_DIGIT_YEARS_FROM = 30
+_PART_REACH = 14
 
 
 _HAN_DATE = late_regex(
@@ -128,8 +146,8 @@ _HAN_DATE = late_regex(
 )
 
 
-def date_from_digit(text: str, start: int) -> Sequence[Quantity]:
-    """The one or two dates that begin with the digit at `start`."""
+def date_from_digit(text: str, start: int, spoken: str) -> Sequence[Quantity]:
+    """The one or two dates that begin with the digit at `start`, in a text of the language `spoken`."""
     if not _BEGINS_DATE.match(text, start):
         return ()
     if match := _ISO_DATE.match(text, start):
@@ -142,9 +160,19 @@ def date_from_digit(text: str, start: int) -> Sequence[Quantity]:
             return (_date(text, start, match.end(), *readings),)
     if match := _DAY_MONTH.match(text, start):
         return _days(text, match)
-    if match := _YEARS.match(text, start):
-        return _years(text, match)
-    return ()
+    if (match := _YEARS.match(text, start)) and (years := _years(text, match)):
+        return years
+    if match := _ISO_MONTH.match(text, start):
+        return (_date(text, start, match.end(), CalendarDate(int(match["year"]), int(match["month"]))),)
+    return _dotted_day(text, start) if spoken == "de" else ()
+
+
+def _dotted_day(text: str, start: int) -> Sequence[Quantity]:
+    match = _DOTTED_DAY.match(text, start)
+    if match is None or _PART_BEFORE.search(text, max(0, start - _PART_REACH), start):
+        return ()
+    found = _valid(0, int(match["month"]), int(match["day"]))
+    return (_date(text, start, match.end(), found),) if found else ()
 
 
 def date_in_han(text: str, start: int) -> Sequence[Quantity]:
@@ -214,14 +242,16 @@ def time_of_day(text: str, start: int) -> Sequence[Quantity]:
         afternoon = 720 if match["half"] in "pP" else 0
         return (_time(text, match, minutes + afternoon),)
     if (match := _CLOCK_24.match(text, start)) and int(match["hour"]) <= 24:
-        hour, minute = int(match["hour"]), int(match["minute"])
+        hour, minute = int(match["hour"]), int(match["minute"] or match["sharp"] or match["past"] or 0)
         other = ((hour + 12) % 24 * 60 + minute,) if 1 <= hour <= 12 else ()
         return (_time(text, match, hour * 60 + minute, *other),)
     return ()
 
 
 def month_and_day(text: str) -> tuple[CalendarDate, ...]:
-    """The readings of "9/11" as a day without a year; none of any other text."""
+    """The readings of "9/11" as a day without a year, and of "09/2022" as a month; none of any other text."""
+    if month := _MONTH_OF_YEAR.match(text):
+        return (CalendarDate(int(month["year"]), int(month["month"])),)
     match = _MONTH_AND_DAY.match(text)
     if match is None:
         return ()

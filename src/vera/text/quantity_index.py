@@ -100,6 +100,7 @@ class QuantityIndex:
                     self.relative.setdefault(unit, set()).add(int(quantity.value))
             case "identifier":
                 self.identifiers.add(_folded(quantity.text))
+                self._add_dates(reading for reading in quantity.dates if reading.year)
             case _:
                 self._add_number(quantity)
         self._add_parts(quantity)
@@ -123,6 +124,9 @@ class QuantityIndex:
                 (self.numbering if quantity.numbering else self.unitless).add(value)
             for unit in quantity.units:
                 self.units.setdefault(unit, Values()).add(value)
+        if quantity.kind == "fraction":
+            (percent,) = unit_words()["percent"]
+            self.units.setdefault(percent, Values()).add(ARITHMETIC.multiply(quantity.value, Decimal(100)))
 
     def _add_dates(self, readings: Iterable[CalendarDate]) -> None:
         for year, month, day in readings:
@@ -192,7 +196,7 @@ def _may_be_numbering(quantity: Quantity, index: QuantityIndex) -> bool:
 
 def _has_value(quantity: Quantity, values: Values) -> bool:
     """Whether a number is the same, or the same after rounding or as its hedge allows."""
-    if quantity.value in values or (quantity.step != 1 and values.within(*_interval(quantity))):
+    if quantity.value in values or (quantity.step != 1 and values.within(*interval(quantity))):
         return True
     return _hedged(quantity, values)
 
@@ -202,7 +206,7 @@ def _has_parts(quantity: Quantity, index: QuantityIndex) -> bool:
     return bool(quantity.parts) and all(part in index.bare for part in quantity.parts)
 
 
-def _interval(quantity: Quantity) -> tuple[Decimal, Decimal]:
+def interval(quantity: Quantity) -> tuple[Decimal, Decimal]:
     """The numbers that round to the quantity at its last written digit."""
     half = ARITHMETIC.multiply(quantity.step, _HALF)
     return ARITHMETIC.subtract(quantity.value, half), ARITHMETIC.add(quantity.value, half)
@@ -235,11 +239,24 @@ def _in_units(quantity: Quantity, index: QuantityIndex) -> bool:
     for unit in quantity.units:
         for other, values in index.units.items():
             if other == unit:
-                if values.within(*_interval(quantity)) or _hedged(quantity, values):
+                if values.within(*interval(quantity)) or _hedged(quantity, values):
                     return True
             elif other.dimension == unit.dimension and values.within(*_converted(quantity, unit, other)):
                 return True
     return False
+
+
+def is_in(values: Values, quantity: Quantity, unit: Unit, other: Unit) -> bool:
+    """Whether some of `values`, which are in the unit `other`, is the quantity in its unit `unit`, as it is
+    rounded or hedged. Between units of one system no more is allowed: 3.02 m are no 3,000 mm."""
+    ratio = ARITHMETIC.divide(unit.factor, other.factor)
+    if unit.offset != other.offset or ratio.normalize(ARITHMETIC).as_tuple().digits != (1,):
+        return values.within(*_converted(quantity, unit, other))
+    spans = [interval(quantity), *([_loosened(quantity)] if quantity.hedge else [])]
+    return any(
+        values.within(ARITHMETIC.multiply(low, ratio), ARITHMETIC.multiply(high, ratio))
+        for low, high in spans
+    )
 
 
 def _converted(quantity: Quantity, unit: Unit, other: Unit) -> tuple[Decimal, Decimal]:
@@ -276,7 +293,7 @@ def _loosely(quantity: Quantity, index: QuantityIndex) -> bool:
 def _is_rounded(quantity: Quantity, index: QuantityIndex) -> bool:
     """Whether a number of the source rounds to it, at its last written digit or at its last zeros."""
     values = index.unitless if quantity.units else index.written
-    if values.within(*_interval(quantity)):
+    if values.within(*interval(quantity)):
         return True
     digit = _last_digit(quantity)
     if digit < 100:
@@ -400,8 +417,10 @@ def _has_identifier(quantity: Quantity, index: QuantityIndex) -> bool:
 
 
 def _has_fraction(quantity: Quantity, index: QuantityIndex) -> bool:
-    low, high = _interval(quantity)
+    low, high = interval(quantity)
     if index.bare.within(low, high):
+        return True
+    if quantity.parts and all(part in index.bare for part in quantity.parts):
         return True
     percent = [values for unit, values in index.units.items() if unit.dimension == "percent"]
     around = Decimal(2)

@@ -87,8 +87,8 @@ _JAHRHUNDERT = late_regex(r"\.\s{1,3}Jahrhunderts?\b")
 _DECADE = late_regex(r"['’]?s(?![A-Za-z0-9])")
 _SCALE = late_regex(
     rf"(?:{_SPACE}|-|\n)?(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore))s?(?![^\W\d_])"
-    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille))(?![^\W\d_])"
-    rf"|{_SPACE}?(?P<short>bn|mn|mln|tn|Mio|Mrd)\b"
+    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille|milion[ei]|miliard[oi]|milhões))(?![^\W\d_])"
+    rf"|{_SPACE}?(?P<short>bn|mn|mln|tn|Mio|Mrd)\b(?:(?<=[od])\.)?"
     r"|(?P<letter>[kKMB])(?![A-Za-z0-9])"
 )
 _MONEY_SCALE = late_regex(rf"{_SPACE}?(?P<letter>[mMbB])(?![A-Za-z0-9])")
@@ -112,16 +112,27 @@ _FOREIGN_SCALES = {
     "milliarden": 1_000_000_000,
     "milliard": 1_000_000_000,
     "milliards": 1_000_000_000,
+    "milione": 1_000_000,
+    "milioni": 1_000_000,
+    "miliardo": 1_000_000_000,
+    "miliardi": 1_000_000_000,
+    "milhões": 1_000_000,
     "billionen": 1_000_000_000_000,
 }
 _UNIT_WORDS = late_regex(
-    r"([\s-]?)(?P<one>[^\W\d_]{2,12})"
-    r"(?:\.?[ -](?P<two>[A-Za-z]{1,12})(?:[ -](?P<three>[A-Za-z]{4,10}))?)?"
+    r"([\s-]?)(?P<one>[^\W\d_]{2,16})"
+    r"(?:\.?[ -](?P<two>[^\W\d_]{1,12})(?:[ -](?P<three>[A-Za-z]{4,10}))?)?"
 )
 _UNIT_SYMBOL = late_regex(
     rf"(?P<gap>(?:{_SPACE}|-)?)(?P<symbol>[°º]{_SPACE}?[CF](?![A-Za-z])|[%％‰€£¥₹$″′]"
-    r"|[A-Za-zµμ]{1,4}[²³]?(?:/[A-Za-z])?(?![A-Za-z0-9]))"
+    r"|[A-Za-zµμ]{1,4}[²³]?(?:/[A-Za-z])?(?![A-Za-z0-9]|['’][^\W\d_]))"
 )
+_OF = late_regex(r" (?:d['’]|d[ei](?= ))")
+"""Between a scale word and its unit: millions d'euros, millones de euros."""
+
+_SAID_AGAIN = late_regex(r"[^\W\d_] \([0-9]{1,9}\)\s")
+"""A number in digits behind the same in words, whose unit follows: thirty-six (36) months."""
+
 _INCHES_FOLLOW = late_regex(r"\.?\s{0,2}(?:[(×,;)/]|x\s|by\s|\Z)")
 _FEET_INCHES = late_regex(r"(?P<feet>[0-9]{1,2})['’′]\s?(?P<inches>[0-9]{1,2})[\"”″]")
 _MONEY_BEFORE = late_regex(
@@ -197,7 +208,8 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
 def _identifier_end(text: str, start: int, number: re.Match[str] | None) -> int:
     """Where what begins like a number ends as an identifier or a version; 0 where it is a number."""
     if number is not None and "." in number[0] and _VERSION_BEFORE.search(text, max(0, start - 12), start):
-        return number.end()
+        version = _VERSION.match(text, start)
+        return version.end() if version else number.end()
     if number is not None and number["dots"]:
         return 0
     other = _IDENTIFIER.match(text, start)
@@ -251,6 +263,14 @@ def name_with_number(text: str, start: int, end: int) -> Quantity | None:
     if name["word"].islower() and end - start > _MAX_NAME_PART_LENGTH:
         return None
     return identifier(text, name.start(), end)
+
+
+def version(text: str, start: int, end: int) -> Quantity | None:
+    """The version of which "v3" from `start` to `end` is the beginning: v3.3.2 is 3.3.2."""
+    if text[start] not in "vV" or not text[start + 1 : end].isdigit():
+        return None
+    found = _VERSION.match(text, start + 1)
+    return identifier(text, start + 1, found.end()) if found else None
 
 
 def identifier(text: str, start: int, end: int) -> Quantity:
@@ -463,6 +483,11 @@ def _completed(text: str, start: int, token_end: int, digits: _Digits) -> Quanti
         units, end = _currency(text, money[0], end)
     else:
         units, last = _unit(text, end)
+        if not units and scale > 1 and (of := _OF.match(text, end)):
+            units, last = _unit(text, of.end())
+            last = last if units else end
+        if not units and _SAID_AGAIN.match(text, begin - 3):
+            units = _unit(text, end + 1)[0]
         if text.endswith("百分之", 0, begin):
             units = unit_words()["percent"]
         if text[end:last].strip() == "m":
@@ -563,6 +588,8 @@ def _unit_symbol(text: str, end: int) -> tuple[tuple[Unit, ...], int] | None:
         return None
     symbol = re.sub(r"\s", "", match["symbol"])
     units = unit_symbols().get(symbol, ())
+    if symbol == "d" and match["gap"] in ("", "-"):  # 3d is no three days
+        return None
     if units and (symbol != "in" or match["gap"] != " " or _INCHES_FOLLOW.match(text, match.end())):
         return units, match.end()
     return None

@@ -83,7 +83,25 @@ time 86400 tag tage tagen jour jours día días
 time 604800 woche wochen semaine semaines semana semanas
 time 2629800 monat monate monaten mois meses
 time 31557600 jahr jahre jahren ans année années año años
-percent 1 prozent
+percent 1 prozent pour_cent por_ciento por_cento per_cento
+length 0.001 millimètre millimètres milímetro milímetros
+length 0.01 zentimeter centimètre centimètres centímetro centímetros
+length 1 metern mètre mètres metros metri
+length 1000 kilometern kilomètre kilomètres kilómetro kilómetros quilómetros chilometri
+area 1 quadratmeter quadratmetern mètre_carré mètres_carrés metros_cuadrados metri_quadrati
+area 1000000 quadratkilometer kilomètres_carrés kilómetros_cuadrados chilometri_quadrati
+area 10000 hektar hectárea hectáreas ettari
+volume 0.001 litern litro litros litri
+volume 1 kubikmeter kubikmetern mètres_cubes metros_cúbicos
+mass 0.001 gramm gramo gramos grammi
+mass 0.000001 milligramm milligramme milligrammes miligramos
+mass 1 kilogramm kilogramos chilogrammi
+mass 1000 tonnen tonelada toneladas tonnellate
+speed 0.277777777777777777777777777777 kilometer_pro_stunde stundenkilometer kilomètres_par_heure
+speed 0.514444444444444444444444444444 knoten nœuds
+pressure 1 pascal pascals
+pressure 1000 kilopascal kilopascals
+pressure 1000000 megapascal megapascals
 data 1 byte bytes
 data 1000 kilobyte kilobytes
 data 1000000 megabyte megabytes
@@ -173,10 +191,17 @@ mass 0.028349523125 oz
 speed 0.277777777777777777777777777777 km/h kph kmh
 speed 0.44704 mph
 speed 1 m/s
+pressure 1 Pa
+pressure 100 hPa mbar
+pressure 1000 kPa
+pressure 1000000 MPa
+pressure 100000 bar
+pressure 6894.757293168 psi
 time 0.001 ms msec
 time 1 s sec secs
 time 60 min mins
 time 3600 h hr hrs
+time 86400 d
 time 31557600 yr yrs
 data 1000 kB KB
 data 1024 KiB kB KB

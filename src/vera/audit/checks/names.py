@@ -13,11 +13,12 @@ from urllib.parse import unquote
 
 import msgspec
 
-from vera.audit.case import Case, CitedLines, statements
+from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.audit.source_text import SourceText
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
-from vera.text.language import differ
+from vera.text.language import differ, language
+from vera.text.quantity import quantities
 from vera.text.words import STOPWORDS, Word, folded, stem, words
 
 NAMES_CHECKED = 200
@@ -125,7 +126,7 @@ def _is_name(text: str, tokens: Sequence[Word], index: int) -> bool:
         return False
     if not written[0].isupper() or written[1:] != written[1:].lower():
         return True
-    if not _OPENING.search(text[max(0, token.start - _LOOK_BACK) : token.start]):
+    if not _opens(text, token.start):
         return True
     return index + 1 < len(tokens) and text[tokens[index + 1].start].isupper()
 
@@ -182,7 +183,7 @@ class Pages:
 
 def missing_names(text: str, pages: Pages) -> list[Name]:
     """The names of `text` that are not in `pages`, each once."""
-    found = names_in(text)
+    found = _outside_values(text, names_in(text))
     unique = list({name.form: name for name in found}.values())[:NAMES_CHECKED]
     absent = {name.form for name in unique if not pages.has(name)}
     if not absent:
@@ -193,6 +194,18 @@ def missing_names(text: str, pages: Pages) -> list[Name]:
             spelled.update(range(*phrase.span()))
     left = {name.form: name for name in found if name.form in absent and name.start not in spelled}
     return sorted(left.values(), key=lambda name: name.start)
+
+
+def _outside_values(text: str, found: Sequence[Name]) -> list[Name]:
+    """The names that are no part of a date or an amount (9 Feb, 65 Euro), which another check looks up."""
+    if not any(map(str.isdigit, text)):
+        return list(found)
+    values = [
+        range(each.start, each.end)
+        for each in quantities(text)
+        if each.kind != "identifier" and any(map(str.isdigit, each.text))
+    ]
+    return [name for name in found if not any(name.start in value for value in values)]
 
 
 def _runs(text: str, found: Sequence[Name]) -> Iterator[list[Name]]:
@@ -227,7 +240,11 @@ def names(case: Case) -> Iterator[Finding]:
         absent = missing_names(claim.text, pages)
         if not absent:
             continue
+        german = _capitalises_nouns(claim.text, cited)
         whole = [] if _spelled_otherwise(claim.text, cited) else _whole(claim.text, absent, case.task, pages)
+        if german:
+            whole = [name for name in whole if _has_several(claim.text, name)]
+            absent = [name for name in absent if _may_be_meant(claim.text, name, pages)]
         if whole:
             listed = ", ".join(whole[:NAMES_LISTED])
             message = f"No cited source names {listed}. Cite one that does, or drop the name."
@@ -240,6 +257,27 @@ def names(case: Case) -> Iterator[Finding]:
                 f"{listed} is not to be found in the cited sources as it is written here: check the name."
             )
             yield _finding("name_unclear", "misinterpretation", "soft", message, listed, claim, cited)
+
+
+def _capitalises_nouns(text: str, cited: Sequence[CitedLines]) -> bool:
+    """Whether a claim is German, where a capital does not make a name: then one word is a hint at most."""
+    spoken = language(text) or language_of(cited) or language(f"{text}\n{cited[0].source.text}")
+    return spoken == "de"
+
+
+def _may_be_meant(text: str, name: Name, pages: Pages) -> bool:
+    """Whether a German word with a capital may be a name that the sources lack."""
+    return not _opens(text, name.start) and _tells(text, name, pages)
+
+
+def _has_several(text: str, name: str) -> bool:
+    """Whether a name has several words besides one that begins a sentence."""
+    return len(name.split()) > 1 + _opens(text, text.index(name))
+
+
+def _opens(text: str, start: int) -> bool:
+    """Whether a sentence begins at a place."""
+    return _OPENING.search(text[max(0, start - _LOOK_BACK) : start]) is not None
 
 
 def _spelled_otherwise(text: str, cited: Sequence[CitedLines]) -> bool:
@@ -255,7 +293,7 @@ def _whole(text: str, absent: Sequence[Name], task: str, pages: Pages) -> list[s
     asked = folded(task)
     return [
         text[run[0].start : run[-1].end]
-        for run in _runs(text, names_in(text))
+        for run in _runs(text, _outside_values(text, names_in(text)))
         if (len(run) > 1 or _tells(text, run[0], pages))
         and run[0].form not in _DEGREES
         and all(name.start in starts for name in run)

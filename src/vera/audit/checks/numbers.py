@@ -17,13 +17,14 @@ import msgspec
 from vera.audit.case import Case, CitedLines, language_of, statements
 from vera.audit.derivable import is_another_share, is_derivable, is_idle
 from vera.audit.source_text import SourceText
+from vera.audit.table_values import TableValues
 from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding, Severity
 from vera.extraction.containers.names import as_given
 from vera.extraction.source import is_read_by_ocr
 from vera.text.quantity import Kind, Quantity, quantities
 from vera.text.quantity_index import QuantityIndex, backed, backing
-from vera.text.units import unit_symbols, unit_words
+from vera.text.units import Unit, unit_symbols, unit_words
 from vera.text.whole_sentences import is_row
 
 CLAIM_FINDINGS = 20
@@ -35,11 +36,14 @@ _UNIT_SIGN = re.compile(r"[%€£¥₹$]|(?<![^\W_])(?:[A-Z]{3}|km|kg|mm|cm|ms|k
 _SCALED_HEAD = re.compile(
     r"\b(?:in (?:thousands?|millions?|billions?|tausend|millionen|milliers)|TEUR|kEUR|TUSD)\b"
     r"|\bin (?:T|Mio\.? ?)€"
-    r"|['’,.]000s?\b(?! )",
+    r"|(?<![0-9])['’,.]000s?\b(?! )",
     re.IGNORECASE,
 )
 _VERSION_MARK = re.compile(r"(?<=[^\W\d_])[-_](?=[0-9]{1,4}\.[0-9])")
 """Between a name and its version in an address: GPL-2.1.txt is GPL 2.1."""
+
+_RATE = re.compile(r"\s?(?:/|\s(?:per|an?|each|pro|je|par)\s)\s?[^\W\d_]")
+"""Behind the unit of a rate, which a source may write as one sign: "36 cubic metres an hour" and 36 m³/h."""
 
 _MISREAD = "OCR read a source of it, and may have misread it."
 _PARTS_KEPT = 16
@@ -104,6 +108,7 @@ class _Sources:
         self._indexed: dict[SourceText, _Indexed] = {}
         self._described: dict[str, tuple[Quantity, ...]] = {}
         self._parts: dict[tuple[tuple[str, int, int], ...], QuantityIndex] = {}
+        self._tables: dict[tuple[str, int, int], TableValues] = {}
 
     def whole(self, cited: Sequence[CitedLines]) -> list[QuantityIndex]:
         """Everything that each cited source says."""
@@ -134,16 +139,29 @@ class _Sources:
                 found += quantities("\n".join(place.headings))
         return QuantityIndex(found)
 
+    def in_table(self, quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
+        """Whether a cell of a table in the cited lines has it, in the unit and the scale that the table
+        says."""
+        for place in cited:
+            if place.evidence.tier == "observed":
+                continue
+            named = (place.evidence.id, place.first, place.last)
+            if named not in self._tables:
+                self._tables[named] = TableValues(place)
+            if self._tables[named].has(quantity):
+                return True
+        return False
+
     def names_unit(self, quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
         """Whether the unit of a number that stands without one is said beside it: in the cited lines or over
         them, or, for a row of a table, anywhere in the source. A head that says thousands or millions gives
         it to no number that stands alone."""
-        wanted = {unit.dimension for unit in quantity.units}
+        wanted = frozenset(quantity.units)
         for place in cited:
             text = place.span.text
             whole = any(map(is_row, text.split("\n")))
             said = place.source.text if whole else "\n".join((text, *place.headings, place.evidence.title))
-            if wanted & _dimensions(said) and (quantity.scale > 1 or not _SCALED_HEAD.search(said)):
+            if wanted & _units_named(said) and (quantity.scale > 1 or not _SCALED_HEAD.search(said)):
                 return True
         return False
 
@@ -182,6 +200,7 @@ def _of_claim(claim: Claim, cited: Sequence[CitedLines], sources: _Sources) -> I
             quantity.text in told
             or here == "stated"
             or (here == "unclear" and _reads_table(quantity, cited, sources))
+            or sources.in_table(quantity, cited)
         ):
             continue
         told.add(quantity.text)
@@ -206,7 +225,12 @@ def _of_quantity(
     if "stated" in backings or backed(quantity, beside):
         if not derivable:
             yield _elsewhere(quantity, claim, cited)
-    elif quantity.units and "unclear" in backings and not derivable:
+    elif (
+        quantity.units
+        and "unclear" in backings
+        and not derivable
+        and not _RATE.match(claim.text, quantity.end)
+    ):
         yield _other_unit(quantity, claim, cited)
     else:
         yield _missing(quantity, claim, cited, hard="unclear" not in backings and not derivable)
@@ -241,12 +265,12 @@ def _elsewhere(quantity: Quantity, claim: Claim, cited: Sequence[CitedLines]) ->
 
 
 @lru_cache(maxsize=4)
-def _dimensions(text: str) -> frozenset[str]:
-    """What the units that a text names measure, with a number before them or without."""
+def _units_named(text: str) -> frozenset[Unit]:
+    """The units that a text names, with a number before them or without."""
     named = (unit_words().get(word.lower(), ()) for word in _UNIT_WORD.findall(text))
     ages = unit_words()["year"] if _AGE.search(text) else ()
     signs = (unit_symbols().get(sign, ()) for sign in _UNIT_SIGN.findall(text))
-    return frozenset(unit.dimension for units in chain(named, signs, [ages]) for unit in units)
+    return frozenset(unit for units in chain(named, signs, [ages]) for unit in units)
 
 
 def _finding(

@@ -436,3 +436,80 @@ def test_a_german_date_is_within_a_sentence() -> None:
 def test_the_same_number_in_another_spelling_denies_nothing(claim: str, span: str) -> None:
     assert relation(claim, span) != "CONTRADICTS"
     assert relation(claim, span.replace("250", "350")) == "CONTRADICTS"
+
+
+@pytest.mark.parametrize(
+    ("span", "claim", "expected"),
+    [
+        ("The pass costs 2.50 euros.", "The pass costs 2.5 euros.", "IRRELEVANT"),
+        ("The pass costs 2.50 euros.", "The pass costs 2.6 euros.", "CONTRADICTS"),
+        ("The gate opens at 09:00 on Mondays.", "The gate opens at 9:00 on Mondays.", "IRRELEVANT"),
+        ("The slope is 12.5 %.", "The slope is 12.50 %.", "IRRELEVANT"),
+        ("The slope is 12.5 %.", "The slope is 13.5 %.", "CONTRADICTS"),
+    ],
+)
+def test_the_same_value_in_another_spelling_refutes_nothing(span: str, claim: str, expected: str) -> None:
+    assert relation(claim, span) == expected
+
+
+@pytest.mark.parametrize(
+    ("span", "claim", "expected"),
+    [
+        (
+            "The offer lasts for at least three years.",
+            "The offer lasts for at least two years.",
+            "IRRELEVANT",
+        ),
+        (
+            "The offer lasts for at least three years.",
+            "The offer lasts for at least five years.",
+            "CONTRADICTS",
+        ),
+        ("The pier grew by more than 20 metres.", "The pier grew by more than 10 metres.", "IRRELEVANT"),
+        ("The fee is at most 30 euros.", "The fee is at most 40 euros.", "IRRELEVANT"),
+        ("The fee is at most 30 euros.", "The fee is at most 20 euros.", "CONTRADICTS"),
+    ],
+)
+def test_a_bound_that_the_source_keeps_is_not_refuted(span: str, claim: str, expected: str) -> None:
+    assert relation(claim, span) == expected
+
+
+def test_a_ferry_at_one_hour_does_not_deny_one_at_another() -> None:
+    claim = "A ferry leaves at 10:15 from pier 1."
+    assert relation(claim, "A ferry leaves at 9:15 from pier 1.") == "IRRELEVANT"
+    assert relation("The ferry costs 10 euros.", "The ferry costs 9 euros.") == "CONTRADICTS"
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "Suppose the boiler has a leak. The pressure falls to 5 bar.",
+        "Imagine a leak in the boiler.\nThe pressure falls to 5 bar.",
+        "Nehmen wir an, es leckt. The pressure falls to 5 bar.",
+        "The pressure falls to 5 bar; this was so until 2019.",
+        "The pressure falls to 5 bar; so stand es in der Zeitung, und es war falsch.",
+        "The pressure falls to 5 bar, so der Hersteller; gemessen wurden sechs.",
+        "The pressure falls to 5 bar. | no",
+        "The pressure falls to 5 bar. | withdrawn",
+        "The pressure falls to 5 bar. | abgelehnt",
+        "The pressure falls to 5 bar. | not true",
+    ],
+)
+@pytest.mark.parametrize("claim", ["The pressure falls to 5 bar.", "The pressure falls to 6 bar."])
+def test_what_is_supposed_given_to_somebody_or_refused_beside_it_proves_and_refutes_nothing(
+    span: str, claim: str
+) -> None:
+    assert relation(claim, span) == "IRRELEVANT"
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        "The boiler has a leak. The pressure falls to 5 bar.",
+        "The pressure falls to 5 bar; the valve opens.",
+        "The pressure falls to 5 bar. | yes",
+        "§ 3 The pressure falls to 5 bar.",
+    ],
+)
+def test_the_same_sentence_without_that_is_held(span: str) -> None:
+    assert relation("The pressure falls to 5 bar.", span) == "SUPPORTS"

@@ -10,12 +10,14 @@ import re
 
 from vera.audit.case import CitedLines
 from vera.audit.checks.set_aside import is_aside
-from vera.audit.leads import disputes, lead_over
+from vera.audit.leads import disputes, is_alleged, lead_over
 from vera.text.headings import divider_over
 from vera.text.late_regex import late_regex
 from vera.text.negation import UNTICKED, doubtful_turns, is_negative, takes_back
 from vera.text.quotation import find_quotations
+from vera.text.sentences import END
 from vera.text.span import Lines
+from vera.text.tables import cells_of
 from vera.text.whole_sentences import SMALL_WORDS, line
 from vera.text.words import hedges, stems
 
@@ -59,6 +61,25 @@ _QUOTED = late_regex(
     rf"(?:\s*[\d*•-]{{1,3}}[.)]?\s)?\s*(?:\"{_SAID}\"|[“„]{_SAID}[”“]|«\s?{_SAID}»|»{_SAID}«)"
 )
 """A quotation of four words or more: fewer are a term."""
+_SUPPOSES = late_regex(
+    r"(?i)\W*(?:(?:now|for example|zum beispiel|par exemple)\W+)?(?:suppos(?:e|ing)|imagine|assum(?:e|ing)"
+    r"|let us (?:say|suppose|assume)|angenommen|nehmen wir an|stellen (?:sie|wir) (?:sich|uns)"
+    r"|gesetzt den fall|supposons|imaginons|admettons|supongamos|imaginemos|supponiamo|immaginiamo"
+    r"|suponhamos)\b|\W*(?:假设|假如|设想)"
+)
+_SAID_SO = late_regex(
+    r", so (?:der|die|das|ein|eine|laut|heißt|steht|stand|sagt\w{0,2}|berichte\w{1,3}|jedenfalls|zumindest)\b"
+    r"|, (?:dit-on|paraît-il|selon \w{1,20}|à en croire|laut \w{1,20}|heißt es|it is said|so they say)\b"
+)
+"""What gives a sentence to somebody else: ", so der Hersteller"."""
+
+_REFERS_BACK = late_regex(
+    r"(?i)\s*(?:(?:this|that|it|which|das|dies|es|cela|ceci|ce|eso|esto|ciò|isso) "
+    r"(?:was|is|were|had|has|war|ist|gilt|galt|est|était|fut|era|fue|es|è|foi)\b"
+    r"|c['’](?:est|était|fut)\b|so (?:stand|steht|war|heißt|hieß|was|were)\b)"
+)
+"""How a clause behind a semicolon begins that speaks of the one before it: "; this was so until 2019"."""
+
 _FIELD = late_regex(r"\s*(?:[-*]\s)?[\w\"'.-]{0,40}\s?[:=]\s?\(?|\W*")
 _HUNK = late_regex(r"^@@ ", re.MULTILINE)
 _PAGE_NUMBER = late_regex(r"\W*(?:page\s|seite\s)?\d{1,4}(?:\s?(?:of|/|von)\s?\d{1,4})?\W*", re.IGNORECASE)
@@ -81,6 +102,9 @@ def taken_back(claim: str, sentence: str, behind: str, place: CitedLines) -> boo
         or _begins_above(sentence, place)
         or _runs_through_columns(sentence, place)
         or _is_led(sentence, place)
+        or _is_supposed(sentence, place)
+        or _is_refused_beside(sentence, place)
+        or _takes_itself_back(claim, sentence)
     )
 
 
@@ -166,6 +190,39 @@ def _is_led(sentence: str, place: CitedLines) -> bool:
     if place.evidence.media_type in _DATA:
         return False
     return disputes(lead_over(place.source.lines, line_of(sentence, place)))
+
+
+def _is_supposed(sentence: str, place: CitedLines) -> bool:
+    """Whether the sentence before it asks its reader to suppose something, of which it may tell the rest."""
+    number = line_of(sentence, place)
+    near = " ".join(_lines(place, max(1, number - 1), number).split())
+    before = near.partition(" ".join(sentence.split())[:_BEGINNING])[0].rstrip()
+    return (
+        _SUPPOSES.match([before[at:] for at in (0, *(end.end() for end in END.finditer(before)))][-1])
+        is not None
+    )
+
+
+def _is_refused_beside(sentence: str, place: CitedLines) -> bool:
+    """Whether a later cell of its row says no or sets it aside: withdrawn, no, abgelehnt."""
+    text = line(place.source.lines, line_of(sentence, place))
+    cells = cells_of(text, place.evidence.media_type)
+    begins = " ".join(sentence.strip(" |").split())[:_BEGINNING]
+    at = next(
+        (at for at, cell in enumerate(cells) if begins.startswith(cell[:_BEGINNING]) and cell), len(cells)
+    )
+    return any(_DENIAL.fullmatch(cell) is not None or is_aside(cell) for cell in cells[at + 1 :])
+
+
+def _takes_itself_back(claim: str, sentence: str) -> bool:
+    """Whether a sentence gives what it has said to somebody else, or says behind a semicolon that it is not
+    so or no longer so."""
+    if (found := _SAID_SO.search(sentence)) is None:
+        _, mark, tail = sentence.partition(";")
+        taken = mark and (_REFERS_BACK.match(tail) or is_aside(tail) or is_alleged(tail))
+    else:
+        taken, tail = True, sentence[found.start() :]
+    return bool(taken) and not frozenset(stems(tail)) <= frozenset(stems(claim))
 
 
 def line_of(sentence: str, place: CitedLines) -> int:

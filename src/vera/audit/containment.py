@@ -18,6 +18,7 @@ sentences, are left to a model.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
 from vera.audit.around import BEHIND, taken_back
@@ -34,7 +35,7 @@ from vera.text.lexicon import word_set
 from vera.text.negation import doubtful_turns
 from vera.text.words import differs_in_marks, stem
 
-VERSION = "containment/8"
+VERSION = "containment/9"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000
@@ -59,6 +60,8 @@ _OPPOSITE: Mapping[str, tuple[str, ...]] = {
     "will": ("will not",),
     "will not": ("will",),
 }
+_SMALLER = word_set("less fewer shorter smaller lower earlier younger")
+_COMPARED = _SMALLER | word_set("more greater longer larger higher later older")
 _SECTIONS = word_set("section article paragraph version chapter clause part exhibit appendix page line step")
 
 
@@ -215,9 +218,11 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence, *, universal: bool) -
         for index, token in enumerate(form.tokens):
             before = form.tokens[index - 1].key if index else ""
             others: list[Token] = []
-            if token.tag == "number" and before not in _SECTIONS:
+            if token.tag == "number" and before not in _SECTIONS and not _is_one_of_many(form):
                 others = [
-                    token._replace(key=key) for key in numbers[:8] if _digits(key) != _digits(token.key)
+                    token._replace(key=key)
+                    for key in numbers[:8]
+                    if not _digits(key) & _digits(token.key) and not _is_within(token, key, form, index)
                 ]
             elif token.tag == "mode" and token.key in _OPPOSITE:
                 others = [token._replace(key=key) for key in _OPPOSITE[token.key]]
@@ -234,10 +239,41 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence, *, universal: bool) -
                 yield form._replace(tokens=denied)
 
 
-def _digits(key: str) -> str:
-    """The digits of a number without marks between them, and without a fraction of zeros: 1250, 1.250, 1,250
-    and 1250,00 may be one number, by the language that they are written in, so none denies another."""
-    return re.sub(r"[^0-9]", "", re.sub(r"[.,]0{1,9}\Z", "", key))
+def _digits(key: str) -> frozenset[str]:
+    """The digits of a number without marks, zeros before it and zeros of a fraction, in each way to read it:
+    1250, 1.250, 1,250 and 1250,00 may be one number, by the language that they are written in, and so may
+    2.5 and 2.50, or 9:00 and 09:00. None of them denies another."""
+    plain = (key, re.sub(r"[.,]0{1,9}\Z", "", key), re.sub(r"(?<=[.,])([0-9]*?)0{1,9}\Z", r"\1", key))
+    return frozenset(re.sub(r"[^0-9]", "", each).lstrip("0") for each in plain)
+
+
+def _is_within(token: Token, other: str, form: Form, index: int) -> bool:
+    """Whether a bound of the thesis holds where another bound of its kind does: who has three years has at
+    least two."""
+    side = _side([each.key for each in form.tokens[max(0, index - 3) : index]])
+    try:
+        ours, theirs = (Decimal(key.lstrip("#").replace(",", "")) for key in (token.key, other))
+    except InvalidOperation:
+        return False
+    return theirs > ours if side == "above" else side == "below" and theirs < ours
+
+
+def _side(before: Sequence[str]) -> str:
+    """The side on which the values are meant of a number behind these words: above, below, or ''."""
+    last, other, denied = ("", "", "", *before)[-1], ("", "", "", *before)[-2], ("", "", "", *before)[-3]
+    if last in ("least", "over", "above", "exceeding", "minimum"):
+        return "above"
+    if last in ("most", "under", "below", "maximum") or (other, last) == ("up", "to"):
+        return "below"
+    if last == "than" and other in _COMPARED:
+        turned = denied in ("no", "not")
+        return "below" if (other in _SMALLER) != turned else "above"
+    return ""
+
+
+def _is_one_of_many(form: Form) -> bool:
+    """Whether the thesis says of some thing what others may do otherwise: a ferry leaves at 10:15."""
+    return form.tokens[0].before in ("a", "an") and not any(one.tag in ("mode", "be") for one in form.tokens)
 
 
 def _is_certain(form: Form) -> bool:

@@ -32,7 +32,7 @@ _KEPT = 20_000
 _WRAPPED = 40
 _MARKER = late_regex(
     r"(?P<indent>\s{0,24})(?:(?P<bullet>[-*•‣+])\s|\(?(?:(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2}){0,3})"
-    r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s))"
+    r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s)|(?P<section>§{1,2}\s?[0-9]{1,4}[a-z]?)(?=\s))"
 )
 _NEW_BLOCK = late_regex(
     r"\s{0,24}(?:[-*•‣#|>]|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivx]{2,5})[.)]\s|$)"

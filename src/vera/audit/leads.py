@@ -61,7 +61,12 @@ def turns_items(lead: str) -> bool:
 
 def disputes(lead: str) -> bool:
     """Whether the lead of lines of a source leaves open whether that source means them."""
-    return is_negative(lead) or is_aside(lead) or _ALLEGED.search(lead) is not None
+    return is_negative(lead) or is_aside(lead) or is_alleged(lead)
+
+
+def is_alleged(text: str) -> bool:
+    """Whether a text gives what it is said of to somebody who may be wrong."""
+    return _ALLEGED.search(text) is not None
 
 
 def lead_over(lines: Lines, number: int) -> str:

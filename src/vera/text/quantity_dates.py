@@ -130,7 +130,7 @@ _CLOCK = late_regex(
     re.IGNORECASE,
 )
 _CLOCK_24 = late_regex(
-    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-5][0-9])(?![0-9:.])"
+    r"(?P<hour>[0-9]{1,2})(?::(?P<minute>[0-5][0-9])(?![0-9:]|\.[0-9])"
     r"|(?:[:.](?P<sharp>[0-5][0-9]))?[ \u00a0]?Uhr(?!\w)"
     r"|[ \u00a0]?h[ \u00a0]?(?P<past>[0-5][0-9])(?!\w))"
 )

@@ -124,11 +124,13 @@ IN_A_LONG_SOURCE = [
     # nor are small words of German and French, nor who tells it, nor a reference in brackets, nor a number
     ("modality", "Die Kaution müssen die Mieter in drei Raten zahlen (§ 4 des Vertrags).",
      "Sie dürfen die Kaution in drei Raten zahlen; die erste ist zu Beginn des Monats fällig."),
-    ("contrary", "Pour s'inscrire, il faut une pièce d'identité et un justificatif de domicile de plus de trois mois.",
+    ("contrary",
+     "Pour s'inscrire, il faut une pièce d'identité et un justificatif de domicile de plus de trois mois.",
      "L'usager doit présenter une pièce d'identité et un justificatif de domicile de moins de trois mois."),
     ("hedge", "The report says that the fall reflects the pressure on budgets.",
      "We believe that the fall probably reflects the pressure on budgets."),
-    ("bound", "Die Kosten kleiner Reparaturen tragen die Mieter, wenn sie mehr als 100 Euro im Einzelfall betragen.",
+    ("bound",
+     "Die Kosten kleiner Reparaturen tragen die Mieter, wenn sie mehr als 100 Euro im Einzelfall betragen.",
      "Die Kosten kleiner Reparaturen tragen die Mieter bis zu 100,00 € im Einzelfall."),
     # two sentences together
     ("bound", "The new bakery at Thrapston can make more than 1.4 million loaves.",
@@ -159,7 +161,7 @@ IN_A_LONG_SOURCE = [
 
 @pytest.mark.parametrize(("kind", "claim", "line"), IN_A_LONG_SOURCE)
 def test_in_a_long_source_the_sentence_is_found(kind: str, claim: str, line: str) -> None:
-    filler = OTHER_FILLER.get(language(line), FILLER)
+    filler = OTHER_FILLER.get(language(line) or language(claim), FILLER)
     assert kinds(claim, *filler, line, *filler) == [kind]
 
 
@@ -177,6 +179,7 @@ def test_in_a_long_source_its_own_words_raise_nothing(line: str) -> None:
         ("In May the board meets in Paris.", "The board meets in Paris in May."),
         ("Treadmill training can improve the gait.", "Treadmill training may improve the gait."),
         ("The dye may fade in the sun.", "The dye may fade in the sun and could crack."),
+        ('Karin Voss said: "The deal is fair to both."', '"The deal is fair to both", Karin Voss said.'),
         ("Pipes narrower than 40 mm show more vibration.", "Pipes of less than 40 mm show vibration."),
     ],
 )

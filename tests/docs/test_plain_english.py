@@ -95,7 +95,7 @@ ALLOWED = (
 
 LEXICONS = {
     "audit/containment_terms.py": ("nobody",),
-    "audit/checks/opposed.py": ("dearer",),
+    "audit/oppositions.py": ("dearer",),
     "audit/literal.py": ("dearer",),
     "text/negation.py": ("nobody",),
     "text/question_forms.py": ("nobody",),

@@ -125,7 +125,9 @@ _ARTICLES = word_set("the a an le la les l un une")
 _WHERE = word_set("in on at from since for to im am seit fur en dans a")
 _THAN = word_set("than als de")
 _PRONOUNS = word_set("he she they it we i er sie es wir il elle ils elles on nous")
-_TELLING = word_set("say says said according report reports reported show shows showed state states stated")
+_TELLING = frozenset(_SAID.split("|")) | word_set(
+    "say according report reports reported show shows showed state states"
+)
 _NOT_NEEDED = frozenset(
     (
         *_MUST,
@@ -260,7 +262,7 @@ def _replaced(
     pairs: Sequence[tuple[frozenset[str], frozenset[str]]],
     same: Same,
 ) -> Turned | None:
-    """Of the same there stands one word in the claim, the other in the sentence, and neither in both."""
+    """The claim has one word of a pair and the sentence the other one, of the same thing."""
     for one, other in pairs:
         for word in ours.any_of(one):
             kept = any(same(ours, word, line, each) for each in line.any_of(one))
@@ -372,7 +374,8 @@ def _around_verbs(sentence: Sentence) -> dict[str, tuple[Word, frozenset[str], f
     """The stem of each verb with the stems of the content words before it, and of those of its object."""
     found = {}
     for at, verb in enumerate(sentence.words):
-        if verb in sentence.content and (is_verb(verb.form) or verb.form.endswith("s")):
+        acts = verb in sentence.content and verb.form not in _TELLING
+        if acts and (is_verb(verb.form) or verb.form.endswith("s")):
             before = [word for word in sentence.content if word.start < verb.start][-_REACH:]
             found[stem(verb.form)] = (
                 verb,
@@ -394,7 +397,7 @@ def _object(sentence: Sentence, following: Sequence[Word]) -> Iterator[str]:
 
 
 def _exchanged(ours: Sentence, line: Sentence) -> Word | None:
-    """Words that stand in each other's place, while what both have between them stays."""
+    """Words that have changed places, while what is between them stays."""
     mine, theirs = _moved(_once(ours, line.own), _once(line, ours.own))
     if not (ours.needed <= line.own and mine and _one_part(ours, mine) and _one_part(line, theirs)):
         return None

@@ -171,7 +171,7 @@ class Sentence:
     @property
     def needed(self) -> frozenset[str]:
         """The stems that a sentence about the same has: not those that a rule may find turned round, nor a
-        number, which may be written otherwise, who tells it, or what stands in brackets at the end."""
+        number, which may be written otherwise, who tells it, or words in brackets at the end."""
         teller = range(*found.span()) if (found := _SPEAKER.search(self.text)) else range(0)
         end = found.start() if (found := _CLOSING_BRACKET.search(self.text)) else len(self.text)
         needed = (word for word in self.content if word.form not in _NOT_NEEDED and word.start < end)

@@ -194,3 +194,75 @@ def test_a_quotation_belongs_to_whom_its_source_gives_it(
 def test_an_ellipsis_that_leaves_a_denial_out_in_chinese() -> None:
     found = findings("李先生说：“我……签过合同。” [ev_0001:1]", "李先生说：“我没有签过合同。”\n")
     assert codes(found) == [("hard", "quotation_gap")]
+
+
+TWO_SPEAKERS = """Er nannte es „teuer“. Arslan sagte: „Die Molkerei hat Geld verdient.“ Berg sagte: „Gut.“
+
+„Ich gehe nicht“, sagte Kurz und „komme im Herbst wieder“.
+
+"We took it, but Anna took more of it", said Kim. Anna said nothing.
+
+Er nannte es »teuer«. Arslan sagte: »Die Halle hat Geld verdient.« Berg ging.
+
+Der Kurs nannte es „zu teuer". Lind sagte: „Die Bahn hat Geld verdient.“
+
+« Cette année a été marquée par une sécheresse sans précédent dans nos
+zones de production », déclare Marc Vuillet, directeur général depuis six
+ans. La directrice financière, Nadia Benhaddou, précise :
+« Nous n'avons fermé aucun site cette année. »
+
+Kurz sagte: „Mein Chef sagte: ‚Ihr zieht heute noch um.‘“
+
+Kim said: “My manager told me that “you are dismissed from today”.”
+"""
+
+FRAME = [("hard", "quotation_frame")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("„Die Molkerei hat Geld verdient“, sagte Arslan [ev_0001:1].", []),
+        ("„Die Molkerei hat Geld verdient“, sagte Berg [ev_0001:1].", FRAME),
+        ("Kurz will „komme im Herbst wieder“ gesagt haben [ev_0001:3].", []),
+        ("Kim said: “We took it” [ev_0001:5].", []),
+        ("Anna said: “We took it” [ev_0001:5].", FRAME),
+        ("„Die Halle hat Geld verdient“, sagte Arslan [ev_0001:7].", []),
+        ("„Die Halle hat Geld verdient“, sagte Berg [ev_0001:7].", FRAME),
+        ("„Die Bahn hat Geld verdient“, sagte Lind [ev_0001:9].", []),
+        ("« Nous n'avons fermé aucun site », précise Nadia Benhaddou [ev_0001:14].", []),
+        ("« Nous n'avons fermé aucun site », assure le directeur, Marc Vuillet [ev_0001:14].", FRAME),
+        ("Kurz sagte: „Ihr zieht heute noch um“ [ev_0001:16].", FRAME),
+        ("Kim said: “you are dismissed from today” [ev_0001:18].", FRAME),
+    ],
+)
+def test_who_speaks_is_seen_in_any_quotation_marks(answer: str, expected: list[tuple[str, str]]) -> None:
+    assert codes(findings(answer, TWO_SPEAKERS)) == expected
+
+
+TWO_SOURCES = [
+    evidence_of("ev_0001", "Harcourt said: “She never raised her voice at all.”\n"),
+    evidence_of("ev_0002", "Oberdieck said: “Two half-empty plants are too dear.”\n"),
+]
+
+
+@pytest.mark.parametrize("between", [" [ev_0001:1]\n\n", " [ev_0001:1] "])
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        ("Two half-empty plants are too dear", []),
+        ("Two half-empty plants are not too dear", [("hard", "quotation_false")]),
+    ],
+)
+def test_a_paragraph_or_a_citation_parts_two_quotations(
+    between: str, second: str, expected: list[tuple[str, str]]
+) -> None:
+    answer = (
+        f"Harcourt said: “She never raised her voice at all”{between}“{second}”, said Oberdieck [ev_0002:1]."
+    )
+    assert codes(list(quotations(case_of(answer, *TWO_SOURCES)))) == expected
+
+
+def test_two_quotations_in_a_row_leave_out_what_is_between_them() -> None:
+    found = findings("It says “The engineer did” “say that it was safe” [ev_0001:3].")
+    assert codes(found) == [("hard", "quotation_gap")]

@@ -99,7 +99,7 @@ def unsourced_quotations(document: Document) -> list[tuple[Claim, Quotation]]:
     spans = [(each.start, each.end) for each in find_citations(document.text)]
     starts = [claim.start for claim in document.claims]
     found: list[tuple[Claim, Quotation]] = []
-    for quotation in find_quotations(blanked(document.text, spans)):
+    for quotation in find_quotations(blanked(document.text, spans), spans):
         first = max(0, bisect_right(starts, quotation.start) - 1)
         last = bisect_left(starts, quotation.end)
         claims = [claim for claim in document.claims[first:last] if claim.end > quotation.start]

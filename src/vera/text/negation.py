@@ -4,7 +4,7 @@ import re
 from typing import Literal
 
 from vera.text.late_regex import late_regex
-from vera.text.quotation import find_quotations
+from vera.text.quotation import without_quotations
 
 TEXT_LIMIT = 4000
 """The characters of a statement that are read."""
@@ -224,7 +224,5 @@ def below(block: str, state: State, *, item: bool) -> tuple[str, State]:
 def asserted(text: str) -> str:
     """What a text itself states: without quotations, orders, subordinate clauses and harmless turns of
     phrase."""
-    text = text[:TEXT_LIMIT]
-    for quotation in reversed(find_quotations(text)):
-        text = f"{text[: quotation.start]} … {text[quotation.end :]}"
+    text = without_quotations(text[:TEXT_LIMIT])
     return _SUBORDINATE.sub(" ", _ORDER.sub(" ", _HARMLESS.sub(" ", text)))

@@ -1,6 +1,7 @@
 """Quotations in a statement: words in quotation marks of any kind, and block quotations."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -22,6 +23,10 @@ _SAID_IN = re.compile(
     r"(\b(?:says?|said|states?|stated|reads?|wrote|writes|sagt|dit)[:,]?\s)[*_`]([^*_`\n]{12,2000})[*_`]"
 )
 _SENTENCE_END = re.compile(r"[.!?](?:\s|\Z)|\Z")
+_PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
+_BEGINS = re.compile(r"(?:(?<![^\s(])«\s?|[“„‟«»‹›「『\"‘])(?=[\w“„«»‹「『\"'‘(\[¿¡…])")
+"""A mark with the beginning of words behind it; only « has a space between."""
+
 _DEPTH = 4
 _BLOCK = re.compile(r"(?m)^[ \t]{0,3}>[^\n]*(?:\n[ \t]{0,3}>[^\n]*){0,200}")
 _MARGIN = re.compile(r"(?m)^[ \t]{0,3}>[> \t]{0,8}")
@@ -36,15 +41,17 @@ class Quotation(msgspec.Struct, frozen=True):
     end: int
 
 
-def find_quotations(text: str) -> tuple[Quotation, ...]:
+def find_quotations(text: str, apart: Sequence[tuple[int, int]] = ()) -> tuple[Quotation, ...]:
     """The quotations of a statement, in order: in “ ”, " ", « », „ “, ‘ ’, 「 」, and lines beginning with >.
 
     Of nested ones the outer is given. Words in quotation marks with fewer than three words and twelve
-    characters are none; an apostrophe and the sign for inches open none.
+    characters are none; an apostrophe and the sign for inches open none. `apart` are stretches of the text,
+    in order, that were blanked: quotations with one of them between are not read as one.
     """
     blocks = list(_block_quotes(text))
     plain = _with_usual_marks(text)
-    spans = _joined([*_pairs(plain), *_unclosed(plain)], plain)
+    starts = [start for start, _ in apart]
+    spans = _joined([*_pairs(plain), *_unclosed(plain)], plain, starts)
     pairs = [Quotation(_between(text, pieces), pieces[0][0], pieces[-1][1]) for pieces in spans]
     found: list[Quotation] = []
     reached = 0
@@ -54,6 +61,13 @@ def find_quotations(text: str) -> tuple[Quotation, ...]:
             if _telling(quotation.text):
                 found.append(quotation)
     return tuple(found)
+
+
+def without_quotations(text: str) -> str:
+    """What a text says itself."""
+    for quotation in reversed(find_quotations(text)):
+        text = f"{text[: quotation.start]} … {text[quotation.end :]}"
+    return text
 
 
 def _with_usual_marks(text: str) -> str:
@@ -71,7 +85,9 @@ def _unclosed(text: str) -> Iterator[tuple[int, int]]:
         yield opened, (end.start() if end else len(text)) + 1
 
 
-def _joined(pairs: Sequence[tuple[int, int]], text: str) -> Iterator[list[tuple[int, int]]]:
+def _joined(
+    pairs: Sequence[tuple[int, int]], text: str, apart: Sequence[int]
+) -> Iterator[list[tuple[int, int]]]:
     """Quotations between which nothing stands, as one that leaves something out: “may” “keep dogs”."""
     outer: list[tuple[int, int]] = []
     for start, end in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
@@ -79,12 +95,19 @@ def _joined(pairs: Sequence[tuple[int, int]], text: str) -> Iterator[list[tuple[
             outer.append((start, end))
     group: list[tuple[int, int]] = []
     for pair in outer:
-        if group and text[group[-1][1] : pair[0]].strip():
+        if group and _are_apart(text, group[-1][1], pair[0], apart):
             yield group
             group = []
         group.append(pair)
     if group:
         yield group
+
+
+def _are_apart(text: str, end: int, start: int, apart: Sequence[int]) -> bool:
+    """Whether words, the end of a paragraph or what was blanked is between two quotations."""
+    between = text[end:start]
+    blank = bisect_left(apart, start) > bisect_left(apart, end)
+    return blank or bool(between.strip()) or _PARAGRAPH_END.search(between) is not None
 
 
 def _between(text: str, pieces: Sequence[tuple[int, int]]) -> str:
@@ -102,6 +125,24 @@ def _pairs(text: str) -> Iterator[tuple[int, int]]:
             del opened[pair:]
         elif _opens(text, at):
             opened = [*opened[-_DEPTH + 1 :], at]
+
+
+def is_open(text: str) -> bool:
+    """Whether a quotation is open at the end of a text, ‘ aside, which may be an apostrophe.
+
+    “ closes what „ opened, and » what « opened. A mark behind a word closes whatever is open: „so".
+    """
+    opened: list[int] = []
+    for found in _MARKS.finditer(text):
+        at = found.start()
+        pair = _opener(text, opened, at)
+        if pair is not None:
+            del opened[pair:]
+        elif _opens(text, at) and _BEGINS.match(text, at):
+            opened.append(at)
+        elif opened and text[at] not in "‘’" and _closes(text, at):
+            opened.pop()
+    return any(text[at] != "‘" for at in opened)
 
 
 def _opener(text: str, opened: Sequence[int], at: int) -> int | None:

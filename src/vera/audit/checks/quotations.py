@@ -13,7 +13,7 @@ from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.text.late_regex import late_regex
 from vera.text.negation import is_negative
-from vera.text.quotation import MIN_WORDS, Quotation, find_quotations
+from vera.text.quotation import MIN_WORDS, Quotation, find_quotations, is_open, without_quotations
 from vera.text.quote import Located, QuoteIndex, locate
 from vera.text.sentences import END
 from vera.text.words import STOPWORDS, negations
@@ -40,12 +40,14 @@ _NOT_SAID = late_regex(
 )
 
 
-_FRAME_ENDS = late_regex(r"[.!?;。！？；\n]\s*|[”»›」』]\s*|\"(?=\s)")
+_FRAME_ENDS = late_regex(r"[.!?;。！？；\n]\s*|[”»›」』]\s*|\"(?=\s)|(?<=[\w,.!?])[“«]")
 _FRAME_BYTES = 400
 """Before and behind a quotation, where its source says who speaks."""
 
-_OPENING, _CLOSING = "“„‟«‹「『", "”»›」』"
-_ANY_MARK = _OPENING + _CLOSING + "\"'‘’"
+_ANY_MARK = "“„‟«‹「『”»›」』\"'‘’‚"
+_OPENING = re.compile(rf"(?:«[ \u00a0\u202f]?|[{_ANY_MARK}])\Z")
+_CLOSING = re.compile(r"[”»›」』“‟«\"](?!\w)|[」』]|(?<=[^\w\s])’(?!\w)")
+_WRAP = late_regex(rf"(?<=[^\n]{{50}})\n(?=[^\W\d_]|[{_ANY_MARK}])")
 _DENIED_FRAME = late_regex(r"(?i)\b(?:non|mai|não|jamais|pas|nie|niemals|never)\b|[没沒未]")
 _NAME = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 
@@ -62,7 +64,8 @@ def quotations(case: Case) -> Iterator[Finding]:
     """
     starts = [claim.start for claim in case.claims]
     indexes = _Indexes()
-    for quotation in find_quotations(_prose(case.answer)):
+    citations = [(cite.start, cite.end) for cite in find_citations(case.answer)]
+    for quotation in find_quotations(_prose(case.answer, citations), citations):
         claims = _claims_at(case.claims, starts, quotation)
         if not claims or claims[-1].form == "absence":
             continue
@@ -120,11 +123,9 @@ def _is_heading(quotation: str, place: CitedLines) -> bool:
     return any(locate(wanted, name.lower()) for name in (place.evidence.title, *place.headings))
 
 
-def _prose(answer: str) -> str:
+def _prose(answer: str, citations: Sequence[tuple[int, int]]) -> str:
     """The answer with citations and blocks of code blanked; every place stays where it is."""
-    pieces = [(cite.start, cite.end) for cite in find_citations(answer)]
-    pieces += [block.span() for block in _FENCE.finditer(answer)]
-    return blanked(answer, sorted(pieces))
+    return blanked(answer, sorted([*citations, *(block.span() for block in _FENCE.finditer(answer))]))
 
 
 def _claims_at(claims: Sequence[Claim], starts: Sequence[int], quotation: Quotation) -> Sequence[Claim]:
@@ -148,7 +149,8 @@ def _examine(case: Case, claims: Sequence[Claim], quotation: Quotation, indexes:
         return None
     if _is_term(quotation.text) and not _altered(quotation, cited, indexes):
         return _term(claim, quotation, cited[0])
-    if not found and _NOT_SAID.search(" ".join(claim.text for claim in claims)[:2000]):
+    said = " ".join(claim.text for claim in claims)[:2000]
+    if not found and _NOT_SAID.search(without_quotations(said)):
         return None
     return _cut(claim, quotation, *found[0]) if found else _false(claim, quotation, cited, indexes)
 
@@ -270,17 +272,18 @@ def _gap(claim: Claim, quotation: Quotation, place: CitedLines, located: Located
 def _frame(claim: Claim, quotation: Quotation, place: CitedLines, located: Located) -> Finding | None:
     """Whether what its source says around the words gives them to another speaker than the claim does."""
     data, start, end = place.source.data, located.parts[0][0], located.parts[-1][1]
-    above = data[max(0, start - _FRAME_BYTES) : start].decode("utf-8", "ignore").rpartition("\n")[2]
-    below = data[end : end + _FRAME_BYTES].decode("utf-8", "ignore").partition("\n")[0]
-    if _is_term(quotation.text) or not above or above[-1] not in _ANY_MARK:
+    above = _unwrapped(data[max(0, start - _FRAME_BYTES) : start]).rpartition("\n")[2]
+    below = _unwrapped(data[end : end + _FRAME_BYTES]).partition("\n")[0]
+    opening = _OPENING.search(above)
+    if _is_term(quotation.text) or opening is None:
         return None  # a title, or words that are not said there
+    above = above[: opening.start()]
     before = _FRAME_ENDS.split(above.rstrip(_ANY_MARK))[-1]
-    is_whole = quotation.text.endswith((".", "。")) or below[:1] in (".", "。")
-    behind = "" if is_whole else _FRAME_ENDS.split(below.lstrip(_ANY_MARK + ","))[0]
+    behind = _behind(quotation.text, below)
     said = claim.text[: max(0, quotation.start - claim.start)] + claim.text[quotation.end - claim.start :]
     if _is_denied(before) and not _is_denied(said):
         what = "is said there not to have been said"
-    elif _is_open(above.rstrip(_ANY_MARK)):
+    elif is_open(above):
         what = "is quoted there within the words of somebody else"
     elif other := _other_speaker(said, f"{before} {behind}", f"{above} {below}"):
         what = f"is given there to {other}"
@@ -299,14 +302,21 @@ def _frame(claim: Claim, quotation: Quotation, place: CitedLines, located: Locat
     )
 
 
+def _behind(quoted: str, below: str) -> str:
+    """What goes on behind the mark that closes a quotation; nothing where that ends the sentence."""
+    closing = _CLOSING.search(below)
+    if closing is None or (quoted + below[: closing.start()]).endswith((".", "。")):
+        return ""
+    return _FRAME_ENDS.split(below[closing.end() :].lstrip(_ANY_MARK + ","))[0]
+
+
+def _unwrapped(data: bytes) -> str:
+    """A text in which a long line goes on in the next one that begins with a word or a quotation mark."""
+    return _WRAP.sub(" ", data.decode("utf-8", "ignore"))
+
+
 def _is_denied(frame: str) -> bool:
     return is_negative(frame) or _DENIED_FRAME.search(frame) is not None
-
-
-def _is_open(text: str) -> bool:
-    """Whether a quotation is open at the end of a text."""
-    opened = sum(text.count(mark) for mark in _OPENING) - sum(text.count(mark) for mark in _CLOSING)
-    return opened > 0 or text.count('"') % 2 == 1
 
 
 def _other_speaker(said: str, frame: str, line: str) -> str:

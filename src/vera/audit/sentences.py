@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from vera.text.late_regex import late_regex
 from vera.text.lexicon import FUNCTION_WORDS, word_set
+from vera.text.stopwords import GERMAN
 
 _STOP = late_regex(
     r"(?P<stop>[.!?…]{1,12})[\"'”’»)\]*_`]{0,6}(?=\s|\Z|[\[【])"
@@ -15,6 +16,7 @@ _SPACE = late_regex(r"\s*")
 _NEXT_WORD = late_regex(r"[\"'“”‘’(*_]{0,6}([^\W\d_]{1,40})")
 _LAST_TOKEN = late_regex(r"[^\s(\[{“”\"‘*_]{1,24}\Z")
 _INITIALS = late_regex(r"(?:[^\W\d_]\.){0,6}[^\W\d_]")
+_ELIDED = late_regex(r"\A[a-z]{1,5}['’]")
 _ROMAN = late_regex(r"[IVXLC]{1,8}\b")
 _MONTH = late_regex(
     r"(?:Jan|Feb|Mar|Mär|Apr|May|Mai|Jun|Jul|Aug|Sep|O[ck]t|Nov|De[cz])[a-zä]{0,7}\b|Jahrhunderts?\b",
@@ -28,10 +30,21 @@ _NEVER_LAST = word_set("""
     st vs z.b d.h
     """)
 _BEFORE_NUMBERS = word_set("abs art ch eq fig figs no nos nr p para pp sec ver vol")
-_MAYBE_LAST = word_set("""
-    al apr aug bros co corp dec dept dist ed eds est etc feb ft inc jan jr jul jun llc ltd mar nov oct
-    ph.d plc sep sept sr univ usw
+_MONTHS = word_set("""
+    apr aug avr dec déc dez feb févr jan janv juil jul jun mar mär nov oct okt sep sept
     """)
+_MAYBE_LAST = _MONTHS | word_set("""
+    al bros co corp dept dist ed eds est etc ft inc jr llc ltd mio mme mrd ph.d plc sr std str tsd univ usw
+    """)
+_OPENERS = (FUNCTION_WORDS | GERMAN) - {"da", "von"}
+"""Words that begin a sentence and no name; behind an initial only English ones: "K. Das"."""
+
+_BEFORE_ORDINAL = late_regex(
+    r"(?:\(|\b(?:de[rmns]|das|die|im|ins|am|ans|vom|zu[mr]|beim|jede[rmns]?|eine?[rmns]?)\s{1,4}"
+    r"(?:[0-9]{1,2}\.\s{1,4}(?:und|oder|bis|–|-)\s{1,4})?)\Z",
+    re.IGNORECASE,
+)
+"""What stands before the number of "im 2. Stock" and "der 1. und 2. Absatz"."""
 
 
 def sentences(
@@ -92,21 +105,37 @@ def _closes_line(text: str, begun: int, newline: int, ends: Collection[int]) -> 
 def _ends_with_dot(text: str, dot: int, begun: int, following: int, cited: bool) -> bool:
     found = _LAST_TOKEN.search(text, max(begun, dot - 25), dot)
     token = found[0] if found else ""
-    lowered = token.lower()
+    lowered = _ELIDED.sub("", token.lower())
     if token.isdigit():
         return not _is_ordinal(text[begun : dot - len(token)], token, text, following)
     if lowered in _NEVER_LAST:
         return False
     if lowered in _BEFORE_NUMBERS:
         return not (text[following].isdigit() or _ROMAN.match(text, following))
-    if cited or not (lowered in _MAYBE_LAST or _INITIALS.fullmatch(token)):
+    is_initial = _INITIALS.fullmatch(token) is not None
+    is_abbreviation = is_initial or lowered in _MAYBE_LAST
+    if is_abbreviation and text[following] == ")":
+        return False
+    if cited or not is_abbreviation:
         return True
-    word = _NEXT_WORD.match(text, following)
-    return word is None or word[1].lower() in FUNCTION_WORDS
+    if lowered in _MONTHS and text[following].isdigit():
+        return False
+    return _begins_sentence(text, following, FUNCTION_WORDS if is_initial else _OPENERS)
+
+
+def _begins_sentence(text: str, at: int, openers: Collection[str]) -> bool:
+    """Whether what follows an abbreviation begins a sentence: no word, or one such as "The"."""
+    word = _NEXT_WORD.match(text, at)
+    return word is None or word[1].lower() in openers
 
 
 def _is_ordinal(before: str, number: str, text: str, following: int) -> bool:
-    """Whether the dot of a number makes it that of an item, or a day or century: "3. Mai"."""
+    """Whether the dot of a number makes it that of an item, a day or century, or of a thing: "3. Mai", "im
+    2. Stock"."""
     if not before.strip('*_("“ \n'):
         return True
-    return len(number) <= 2 and _MONTH.match(text, following) is not None
+    if len(number) > 2:
+        return False
+    if _MONTH.match(text, following):
+        return True
+    return _BEFORE_ORDINAL.search(before) is not None and not _begins_sentence(text, following, _OPENERS)

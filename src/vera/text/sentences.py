@@ -8,9 +8,15 @@ GERMAN_DATE = (
 )
 """What goes on behind the stop of an ordinal in German: "3. Mai", "19. Jahrhundert"."""
 
+_ABBREVIATED = (
+    r"(?:(?<=\b(?:Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)\.)|(?<=\bSept\.))\s{1,4}[0-9]"
+    r"|(?<=[0-9]\s(?:Mio|Mrd)\.)\s{1,4}(?!(?:D(?:er|ie|as|em|en|es)|Eine?|Es|Sie|Er|Wir|Ich|I[mn])\b)[^\W\d_]"
+)
+"""A month before a year, and millions before what they count: "9 Feb. 2024", "2 Mio. Euro"."""
+
 END = re.compile(
     r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al|ca))"
     r"(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig|Abs|bzw))(?<!\b(?:approx))"
-    rf"[.!?][\"'”’)\]]{{0,3}}(?!{GERMAN_DATE})\s{{1,4}}(?=[\"'“‘(\[]{{0,3}}[^\sa-z])|[。！？]"
+    rf"[.!?][\"'”’)\]]{{0,3}}(?!{GERMAN_DATE}|{_ABBREVIATED})\s{{1,4}}(?=[\"'“‘(\[]{{0,3}}[^\sa-z])|[。！？]"
 )
 """Where a sentence ends within a line, with the white space behind it."""

@@ -68,7 +68,7 @@ def test_a_source_line_ends_a_paragraph_and_stands_for_its_sentences_without_a_l
     )
     assert named(document) == {
         "The town has 14 parks.": ["https://a.org/p"],
-        "It has 3 rivers (map).": ["m.png"],
+        "It has 3 rivers.": ["m.png"],
         "“The oldest park opened in 1874.”": ["https://a.org/g"],
     }
 
@@ -77,6 +77,29 @@ def test_a_link_at_the_end_of_a_paragraph_belongs_to_its_own_sentence_only() -> 
     assert list(named(read("There are 14 parks. The oldest is of 1874 [x](https://a.org).\n"))) == [
         "The oldest is of 1874 x."
     ]
+
+
+@pytest.mark.parametrize(
+    ("bracket", "shown"),
+    [
+        ("([Vertrag](c.txt))", ""),
+        ("([§ 4 des Vertrags](c.txt))", ""),
+        ("(see [Okafor et al.](c.txt))", ""),
+        ("([Okafor et al. (2021)](c.txt))", ""),
+        ("(vgl. [Vertrag](c.txt) und [Anlage](c.txt))", ""),
+        ("(cf.\n[the contract](c.txt))", ""),
+        ("([the contract](c.txt) of 2021)", " (the contract of 2021)"),
+        ("([the rent was raised to 5 euros](c.txt))", " (the rent was raised to 5 euros)"),
+        ("under the [contract of 2021](c.txt)", " under the contract of 2021"),
+    ],
+)
+def test_a_bracket_that_only_cites_is_no_part_of_the_statement(bracket: str, shown: str) -> None:
+    document = read(f"The tenant pays 3 euros {bracket}. The rest is paid [later](d.txt) in 2022.\n")
+    assert named(document) == {
+        f"The tenant pays 3 euros{shown}.": ["c.txt"],
+        "The rest is paid later in 2022.": ["d.txt"],
+    }
+    assert document.line_of(document.claims[-1].start) == 1 + bracket.count("\n")
 
 
 def test_code_pictures_comments_and_places_in_the_document_name_no_source() -> None:
@@ -226,3 +249,17 @@ def test_the_sources_of_a_statement_are_read_once_under_their_hash() -> None:
     assert evidence.text.sha256 == hashlib.sha256(data).hexdigest()
     found = check("It grew by 12 % [a](a.txt). In 2019 [b](b.txt).\n", {"a.txt": REPORT, "b.txt": REPORT})
     assert [problem for problem in found.problems if problem.severity == "hard"] == []
+
+
+def test_the_words_of_a_citing_bracket_are_not_checked_and_those_of_the_sentence_are() -> None:
+    source = {"r.txt": "The tenant pays 3 euros.\n"}
+    assert check("The tenant pays 3 euros ([Lease of 2021](r.txt)).\n", source).problems == ()
+    found = check("The tenant pays 3 euros under the [Lease of 2021](r.txt).\n", source)
+    assert "hard" in {problem.severity for problem in found.problems}
+
+
+def test_the_year_of_a_date_with_a_short_month_is_checked() -> None:
+    source = {"r.txt": "The dividend will be paid on 9 February 2024.\n"}
+    assert check("The dividend is paid on 9 Feb. 2024 [r](r.txt).\n", source).count("hard") == 0
+    found = check("The dividend is paid on 9 Feb. 2021 [r](r.txt).\n", source)
+    assert found.count("hard") and "2021" in found.problems[0].claim

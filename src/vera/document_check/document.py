@@ -3,7 +3,8 @@
 A sentence's sources are the links in it, wherever they are in it, and its notes. A sentence that is nothing
 but links ("Source: [the report](…)."), at the end of a paragraph or list item, is the source of all sentences
 of that paragraph that have no link themselves; standing alone below a sentence, quote or table it is the
-source of that. Code, link definitions, notes and lists under a heading such as References are no claims.
+source of that. Code, link definitions, notes and lists under a heading such as References are no claims, and
+the words of a bracket that only cites ("(see [the report](…))") are no part of one.
 """
 
 import re
@@ -15,26 +16,25 @@ from typing import NamedTuple
 
 import msgspec
 
-from vera.audit.checkable import has_digit
 from vera.audit.claims import CLAIM_LIMIT, readable, split
 from vera.audit.edits import blanked
 from vera.audit.sentences import sentences
-from vera.document_check.links import RESERVED, Linked, Named, citation, linked
+from vera.document_check.links import (
+    RESERVED,
+    Linked,
+    Named,
+    citation,
+    linked,
+    only_points,
+    without_citing_brackets,
+)
 from vera.evidence.citation import CITATION_LIMIT, find_citations
 from vera.evidence.claim import Claim
-from vera.text.lexicon import has_verb
 from vera.text.markdown import Block, blocks
 from vera.text.quotation import Quotation, find_quotations
 
 LINK_LIMIT = CITATION_LIMIT
 """Links that are read as citations."""
-
-_POINTS = re.compile(
-    r"\b(?:sources?|see(?: also)?|via|from|reference|references|cf|more|read more|link|links|and|or|by|in"
-    r"|at|the|quelle|quellen|siehe)\b|[^\w]",
-    re.IGNORECASE,
-)
-_POINTER_LIMIT = 2000
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -73,7 +73,7 @@ def read(
     """
     if not targets:
         text = RESERVED.sub("\ufffd", text)
-    found = linked(text, markdown=markdown, targets=targets, most=LINK_LIMIT)
+    found = without_citing_brackets(linked(text, markdown=markdown, targets=targets, most=LINK_LIMIT))
     answer = RESERVED.sub("", _gathered(found))
     claims = split(answer)
     sources = tuple(_placed(source, lines) for source in found.sources)
@@ -168,29 +168,14 @@ def _sentences(block: Block, found: Linked, brackets: Sequence[_Bracket]) -> lis
     read: list[_Sentence] = []
     for start, end in sentences(found.text, block.body, block.end, ends, closed):
         here = _within(own, start, end)
-        read.append(_Sentence(start, end, here, bool(here) and _points(found, start, end, here)))
+        cited = [(each.start, each.end) for each in here]
+        read.append(_Sentence(start, end, here, bool(here) and only_points(found, start, end, cited)))
     return read
 
 
 def _within(brackets: Sequence[_Bracket], start: int, end: int) -> Sequence[_Bracket]:
     low = bisect_left(brackets, start, key=lambda each: each.start)
     return brackets[low : bisect_left(brackets, end, key=lambda each: each.start)]
-
-
-def _points(found: Linked, start: int, end: int, brackets: Sequence[_Bracket]) -> bool:
-    """Whether a sentence holds nothing but links, and words such as "Source:".
-
-    Linked words that state a number themselves ("[There were 99 offices](…)") do more than point.
-    """
-    if end - start > _POINTER_LIMIT:
-        return False
-    low = bisect_left(found.words, (start, start))
-    words = [span for span in found.words[low : low + _POINTER_LIMIT] if span[0] < end]
-    spans = sorted([*words, *((each.start, each.end) for each in brackets)])
-    rest = blanked(found.text[start:end], [(first - start, last - start) for first, last in spans])
-    if _POINTS.sub("", rest):
-        return False
-    return not any(has_digit(said) and has_verb(said) for said in (found.text[at:to] for at, to in words))
 
 
 def _block_edits(read: Sequence[_Sentence], text: str) -> Iterator[tuple[int, int, str]]:

@@ -6,16 +6,20 @@ taken away, so that a line of the result is that line of the document.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from html import unescape
+from itertools import accumulate
 from typing import Literal, NamedTuple
 from urllib.parse import unquote
 
 import msgspec
 
+from vera.audit.checkable import has_digit
+from vera.audit.edits import blanked, edited
 from vera.document_check.outline import TARGET_LIMIT, Notes, Part, key_of, outline
 from vera.evidence.citation import find_citations
+from vera.text.lexicon import has_verb
 from vera.text.markdown import lines, plain
 
 Kind = Literal["web", "file", "title", "session", "other"]
@@ -139,6 +143,13 @@ _NO_SOURCE = frozenset(("mailto", "tel", "sms", "javascript", "data"))
 _TRAILING = ".,;:!?*_~'’”»"
 _TAGS = re.compile(r"<[^<>]{0,400}>")
 _RANGE = re.compile(r"([0-9]{1,4})(?:[ ]?[–-][ ]?([0-9]{1,4}))?")
+_ROUND = re.compile(r"\((?:[^()]|\([^()]{0,300}\)){1,2000}+\)(?P<stop>[.,;:!?]?)")
+_POINTS = re.compile(
+    r"\b(?:sources?|see(?: also)?|via|from|reference|references|cf|more|read more|link|links|and|or|by|in"
+    r"|at|the|quelle|quellen|siehe|vgl|und|nach|voir|selon)\b|[^\w]",
+    re.IGNORECASE,
+)
+_POINTER_LIMIT = 2000
 _MAX_NUMBERS = 20
 _LABEL_LIMIT = 300
 
@@ -307,6 +318,48 @@ class _Writer:
                 cited = list(self._cite("title", plain(text) or f"[{key}]", text, line))
             self._of_note[key] = tuple(dict.fromkeys(cited))
         return self._of_note[key]
+
+
+def without_citing_brackets(found: Linked) -> Linked:
+    """The text with no more than the citations of each bracket that only cites: "(see [q](s.txt))"."""
+    edits = [
+        (*bracket.span(), kept)
+        for bracket in _ROUND.finditer(found.text)
+        if (kept := _cited_in(bracket, found))
+    ]
+    starts = [start for start, _, _ in edits]
+    shifts = [0, *accumulate(len(kept) - (end - start) for start, end, kept in edits)]
+    words: list[tuple[int, int]] = []
+    for start, end in found.words:
+        number = bisect_right(starts, start)
+        if not number or edits[number - 1][1] <= start:
+            words.append((start + shifts[number], end + shifts[number]))
+    return found._replace(text=edited(found.text, edits), words=tuple(words))
+
+
+def _cited_in(bracket: re.Match[str], found: Linked) -> str:
+    """The citations of a bracket that only cites, with the stop and lines behind them; else ''."""
+    start, end = bracket.span()
+    cited = {(start + each.start, start + each.end) for each in find_citations(bracket[0])}
+    if not cited or not only_points(found, start, end, cited):
+        return ""
+    ids = (found.text[at:to] for at, to in sorted(cited))
+    return " ".join(ids) + bracket["stop"] + "\n" * bracket[0].count("\n")
+
+
+def only_points(found: Linked, start: int, end: int, cited: Iterable[tuple[int, int]]) -> bool:
+    """Whether a stretch of a text holds nothing but links, and words such as "Source:".
+
+    Linked words that state a number themselves ("[There were 99 offices](…)") do more than point.
+    """
+    if end - start > _POINTER_LIMIT:
+        return False
+    low = bisect_left(found.words, (start, start))
+    words = found.words[low : bisect_left(found.words, (end, end))]
+    spans = [(at - start, to - start) for at, to in sorted([*words, *cited])]
+    if _POINTS.sub("", blanked(found.text[start:end], spans)):
+        return False
+    return not any(has_digit(said) and has_verb(said) for said in (found.text[at:to] for at, to in words))
 
 
 def without_marks(text: str) -> str:

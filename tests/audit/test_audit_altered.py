@@ -59,3 +59,10 @@ def test_a_value_that_the_sentence_has_otherwise_is_told(spoken: str, claim: str
 )
 def test_another_wording_of_the_same_value_is_left_alone(spoken: str, claim: str, sentence: str) -> None:
     assert not _told(claim, sentence, spoken)
+
+
+def test_what_is_shown_of_a_sentence_ends_with_its_words() -> None:
+    claim = "Falls were reported by at least 31 participants in the trial."
+    sentence = "Falls were reported by at most 31 participants in the trial."
+    assert _told(claim, sentence) == "reported by at most 31 participants"
+    assert _told("报名人数至少50人。", "报名人数50人以下。")

@@ -43,6 +43,7 @@ _HAN_DRESSING = late_regex(
     "最多|至多|至少|最少|起码|不?(?:超过|多于|少于|高于|低于|大于|小于)|不足|未满|以[上下内]|之内|零下|公元前?"
 )
 _DIGITS = late_regex(r"[0-9]{1,24}")
+_WORD = late_regex(r"\S{1,30}")
 _CLAUSE = late_regex(r"(?P<number>[0-9]{1,4})[a-fA-F]")
 _WITH_TAIL = late_regex(r"(?P<number>[0-9]{1,12})(?=[½⅓⅔¼¾⅕-⅞⅐⅑⅒])|(?P<ten>10)(?=[⁻⁰¹²³⁴-⁹^]|\*\*)")
 _ROW = late_regex(r"\s{0,2}(?:,|and|or|&|und|oder|et|ou|y|o|e|和|与|或|、|-|–|/|:|x|×){1,2}\s{0,2}")
@@ -206,8 +207,10 @@ def _denies(text: str) -> bool:
 
 
 def _shown(line: Line, value: Value) -> str:
-    start, end = max(0, value.quantity.start - 14), value.quantity.end + 10
-    return " ".join(line.text[start:end].split())
+    """A value with the words around it."""
+    start, end = value.quantity.start - 14, value.quantity.end + 10
+    around = [word.span() for word in _WORD.finditer(line.text) if word.end() > start and word.start() < end]
+    return " ".join(line.text[around[0][0] : around[-1][1]].split())
 
 
 def _swapped(ours: Line, line: Line) -> str:

@@ -213,6 +213,9 @@ ans. La directrice financière, Nadia Benhaddou, précise :
 
 Kurz sagte: „Mein Chef sagte: ‚Ihr zieht heute noch um.‘“
 
+"We have never hidden behind the weather," as I told the staff in March, "and shall not begin now."
+Marcus Feld, Chief Executive
+
 Kim said: “My manager told me that “you are dismissed from today”.”
 """
 
@@ -233,7 +236,8 @@ FRAME = [("hard", "quotation_frame")]
         ("« Nous n'avons fermé aucun site », précise Nadia Benhaddou [ev_0001:14].", []),
         ("« Nous n'avons fermé aucun site », assure le directeur, Marc Vuillet [ev_0001:14].", FRAME),
         ("Kurz sagte: „Ihr zieht heute noch um“ [ev_0001:16].", FRAME),
-        ("Kim said: “you are dismissed from today” [ev_0001:18].", FRAME),
+        ("Kim said: “you are dismissed from today” [ev_0001:21].", FRAME),
+        ('Marcus Feld said: "We have never hidden behind the weather," [ev_0001:18]', []),
     ],
 )
 def test_who_speaks_is_seen_in_any_quotation_marks(answer: str, expected: list[tuple[str, str]]) -> None:

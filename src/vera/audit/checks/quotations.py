@@ -13,6 +13,7 @@ from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
 from vera.text.late_regex import late_regex
 from vera.text.negation import is_negative
+from vera.text.quantity_dates import MONTHS
 from vera.text.quotation import MIN_WORDS, Quotation, find_quotations, is_open, without_quotations
 from vera.text.quote import Located, QuoteIndex, locate
 from vera.text.sentences import END
@@ -47,8 +48,9 @@ _FRAME_BYTES = 400
 _ANY_MARK = "“„‟«‹「『”»›」』\"'‘’‚"
 _OPENING = re.compile(rf"(?:«[ \u00a0\u202f]?|[{_ANY_MARK}])\Z")
 _CLOSING = re.compile(r"[”»›」』“‟«\"](?!\w)|[」』]|(?<=[^\w\s])’(?!\w)")
-_WRAP = late_regex(rf"(?<=[^\n]{{50}})\n(?=[^\W\d_]|[{_ANY_MARK}])")
+_WRAP = late_regex(rf"(?<=[^\n]{{49}}[^\n.!?\"”“»«’])\n(?=[^\W\d_]|[{_ANY_MARK}])")
 _DENIED_FRAME = late_regex(r"(?i)\b(?:non|mai|não|jamais|pas|nie|niemals|never)\b|[没沒未]")
+_NO_NAMES = STOPWORDS.union(MONTHS)
 _NAME = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 
 
@@ -311,7 +313,7 @@ def _behind(quoted: str, below: str) -> str:
 
 
 def _unwrapped(data: bytes) -> str:
-    """A text in which a long line goes on in the next one that begins with a word or a quotation mark."""
+    """A text in which a long line that ends no sentence goes on in the next one."""
     return _WRAP.sub(" ", data.decode("utf-8", "ignore"))
 
 
@@ -329,7 +331,7 @@ def _other_speaker(said: str, frame: str, line: str) -> str:
 
 def _names(text: str) -> list[str]:
     """The words with a capital, without one that begins the text and may be any word where there are more."""
-    found = [name for name in _NAME.findall(text) if name.lower() not in STOPWORDS]
+    found = [name for name in _NAME.findall(text) if name.lower() not in _NO_NAMES]
     return found[1:] if len(found) > 1 and text.lstrip(_ANY_MARK + " ").startswith(found[0]) else found
 
 

@@ -189,6 +189,14 @@ def test_several_documents_are_checked_and_the_worst_decides(place: Path) -> Non
     assert vera("check", "good.md", "empty.md", "--sources", "sources", cwd=place).returncode == 1
 
 
+def test_of_several_documents_each_finding_names_its_own(place: Path) -> None:
+    said = vera("check", "good.md", "bad.md", "--sources", "sources", cwd=place).stdout
+    assert "\nbad.md, line 5: hard: " in said
+    assert "\nbad.md: unchecked: https://example.org/staff (line 7): " in said
+    alone = vera("check", "bad.md", "--sources", "sources", cwd=place).stdout
+    assert alone.startswith("line 5: hard: ") and "\nunchecked: " in alone
+
+
 def test_allow_unchecked_passes_what_could_not_be_checked_and_nothing_else(place: Path) -> None:
     (place / "open.md").write_text(GOOD + OPEN)
     arguments = ("check", "--sources", "sources", "--allow-unchecked")

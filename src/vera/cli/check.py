@@ -243,7 +243,8 @@ def _printed(run: _Run, codes: Sequence[int], form: str) -> str:
         case _:
             from vera.cli.check_text import as_text
 
-            pieces = [as_text(each.report) for each in run.checked]
+            several = len(run.checked) + len(run.failed) > 1
+            pieces = [as_text(each.report, named=several) for each in run.checked]
             pieces += [one_printable_line(reason) for _, reason in run.failed]
             return "\n\n".join(pieces)
 

@@ -16,20 +16,25 @@ _CLAIM_SHOWN = 300
 _LINES_SHOWN = 12
 
 
-def as_text(report: "Report") -> str:
-    """Each problem with its line, the sources that could not be had, and a last line of figures."""
+def as_text(report: "Report", *, named: bool = False) -> str:
+    """Each problem with its line, the sources that could not be had, and a last line of figures.
+
+    With `named`, as of several documents, the document is named before each.
+    """
     found = report.findings
+    file = report.document if named else ""
     lines: list[str] = []
     for problem in found.problems[:MAX_SHOWN]:
-        lines += [*_problem(problem), ""]
+        lines += [*_problem(problem, f"{file}, " if file else ""), ""]
+    before = f"{file}: " if file else ""
     if len(found.problems) > MAX_SHOWN:
-        lines += [f"{len(found.problems) - MAX_SHOWN} more: --json shows all.", ""]
+        lines += [f"{before}{len(found.problems) - MAX_SHOWN} more: --json shows all.", ""]
     for missing in found.unchecked[:MAX_SHOWN]:
-        lines.append(f"unchecked: {missing.source} ({_numbered(missing.lines)}): {missing.reason}")
+        lines.append(f"{before}unchecked: {missing.source} ({_numbered(missing.lines)}): {missing.reason}")
     if len(found.unchecked) > MAX_SHOWN:
-        lines.append(f"{len(found.unchecked) - MAX_SHOWN} more unchecked: --json shows all.")
-    lines += [f"unchecked: {found.unread}."] if found.unread else []
-    lines += [f"note: {note}" for note in report.notes]
+        lines.append(f"{before}{len(found.unchecked) - MAX_SHOWN} more unchecked: --json shows all.")
+    lines += [f"{before}unchecked: {found.unread}."] if found.unread else []
+    lines += [f"{before}note: {note}" for note in report.notes]
     if lines and lines[-1]:
         lines.append("")
     return "\n".join(one_printable_line(line) for line in [*lines, *summary(report)])
@@ -71,8 +76,8 @@ def is_difference(detail: str) -> bool:
     return "[-" in detail or "{+" in detail
 
 
-def _problem(problem: "Problem") -> list[str]:
-    lines = [f"line {problem.line}: {problem.severity}: {problem.message}"]
+def _problem(problem: "Problem", file: str) -> list[str]:
+    lines = [f"{file}line {problem.line}: {problem.severity}: {problem.message}"]
     if problem.claim:
         lines.append(f"  statement: {shortened(problem.claim)}")
     if is_difference(problem.detail):

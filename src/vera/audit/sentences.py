@@ -138,4 +138,6 @@ def _is_ordinal(before: str, number: str, text: str, following: int) -> bool:
         return False
     if _MONTH.match(text, following):
         return True
-    return _BEFORE_ORDINAL.search(before) is not None and not _begins_sentence(text, following, _OPENERS)
+    return _BEFORE_ORDINAL.search(before[-40:]) is not None and not _begins_sentence(
+        text, following, _OPENERS
+    )

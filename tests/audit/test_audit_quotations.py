@@ -216,6 +216,12 @@ Kurz sagte: „Mein Chef sagte: ‚Ihr zieht heute noch um.‘“
 "We have never hidden behind the weather," as I told the staff in March, "and shall not begin now."
 Marcus Feld, Chief Executive
 
+Dr. Jens Wachtel kam mit Ralf Berg. „Wir ziehen hier nie wieder um“, sagte der Finanzvorstand.
+
+Anna Costa came with Tom Ray. "We will never move again from here", said the Chief Executive.
+
+Der Vorsitzende Mehmet Arslan sagte: „Die Fabrik hat Geld verdient.“ Die Genossenschaft und Berg gingen.
+
 Kim said: “My manager told me that “you are dismissed from today”.”
 """
 
@@ -236,7 +242,11 @@ FRAME = [("hard", "quotation_frame")]
         ("« Nous n'avons fermé aucun site », précise Nadia Benhaddou [ev_0001:14].", []),
         ("« Nous n'avons fermé aucun site », assure le directeur, Marc Vuillet [ev_0001:14].", FRAME),
         ("Kurz sagte: „Ihr zieht heute noch um“ [ev_0001:16].", FRAME),
-        ("Kim said: “you are dismissed from today” [ev_0001:21].", FRAME),
+        ("Kim said: “you are dismissed from today” [ev_0001:27].", FRAME),
+        ("„Wir ziehen hier nie wieder um“, sagte Jens Wachtel [ev_0001:21].", []),
+        ('"We will never move again from here", said Anna Costa [ev_0001:23].', []),
+        ("Der Chef der Genossenschaft sagte: „Die Fabrik hat Geld verdient.“ [ev_0001:25]", []),
+        ("Jens Berg sagte: „Die Fabrik hat Geld verdient.“ [ev_0001:25]", FRAME),
         ('Marcus Feld said: "We have never hidden behind the weather," [ev_0001:18]', []),
     ],
 )

@@ -50,6 +50,12 @@ _OPENING = re.compile(rf"(?:«[ \u00a0\u202f]?|[{_ANY_MARK}])\Z")
 _CLOSING = re.compile(r"[”»›」』“‟«\"](?!\w)|[」』]|(?<=[^\w\s])’(?!\w)")
 _WRAP = late_regex(rf"(?<=[^\n]{{49}}[^\n.!?\"”“»«’])\n(?=[^\W\d_]|[{_ANY_MARK}])")
 _DENIED_FRAME = late_regex(r"(?i)\b(?:non|mai|não|jamais|pas|nie|niemals|never)\b|[没沒未]")
+_DESCRIBED = late_regex(
+    r"\b[Tt]he(?:\s[^\W\d_a-z][\w'’-]+)+"
+    r"|\b(?i:de[rmns]|das|die|eine?[rmn]?|sein[er]?|ihre?|le|la|les|une?|el|il|his|her|an?)\s[^\W\d_][\w-]+"
+)
+"""Somebody who is named by what he is, and may be anyone: "der Finanzvorstand", "the Chief Executive"."""
+
 _NO_NAMES = STOPWORDS.union(MONTHS)
 _NAME = re.compile(r"\b[^\W\d_a-z][\w'’-]+")
 
@@ -323,9 +329,10 @@ def _is_denied(frame: str) -> bool:
 
 def _other_speaker(said: str, frame: str, line: str) -> str:
     """Who is named beside the words, where the claim names another one whom the same line names elsewhere."""
-    claimed, beside = _names(said), _names(frame)
-    if not beside or set(claimed) & set(beside):
+    beside = _names(_DESCRIBED.sub(" ", frame))
+    if not beside or set(_names(said)) & set(beside):
         return ""
+    claimed = _names(_DESCRIBED.sub(" ", said))
     return beside[-1] if any(name in line for name in claimed) else ""
 
 

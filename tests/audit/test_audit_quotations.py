@@ -277,6 +277,7 @@ def test_a_paragraph_or_a_citation_parts_two_quotations(
     assert codes(list(quotations(case_of(answer, *TWO_SOURCES)))) == expected
 
 
-def test_two_quotations_in_a_row_leave_out_what_is_between_them() -> None:
-    found = findings("It says “The engineer did” “say that it was safe” [ev_0001:3].")
+@pytest.mark.parametrize("between", [" ", "\n", " [ev_0001:3] "])
+def test_two_quotations_in_a_row_leave_out_what_is_between_them(between: str) -> None:
+    found = findings(f"It says “The engineer did”{between}“say that it was safe” [ev_0001:3].")
     assert codes(found) == [("hard", "quotation_gap")]

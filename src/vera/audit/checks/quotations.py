@@ -72,8 +72,7 @@ def quotations(case: Case) -> Iterator[Finding]:
     """
     starts = [claim.start for claim in case.claims]
     indexes = _Indexes()
-    citations = [(cite.start, cite.end) for cite in find_citations(case.answer)]
-    for quotation in find_quotations(_prose(case.answer, citations), citations):
+    for quotation in find_quotations(_prose(case.answer), _between_sources(case.answer)):
         claims = _claims_at(case.claims, starts, quotation)
         if not claims or claims[-1].form == "absence":
             continue
@@ -131,9 +130,17 @@ def _is_heading(quotation: str, place: CitedLines) -> bool:
     return any(locate(wanted, name.lower()) for name in (place.evidence.title, *place.headings))
 
 
-def _prose(answer: str, citations: Sequence[tuple[int, int]]) -> str:
+def _prose(answer: str) -> str:
     """The answer with citations and blocks of code blanked; every place stays where it is."""
-    return blanked(answer, sorted([*citations, *(block.span() for block in _FENCE.finditer(answer))]))
+    pieces = [(cite.start, cite.end) for cite in find_citations(answer)]
+    pieces += [block.span() for block in _FENCE.finditer(answer)]
+    return blanked(answer, sorted(pieces))
+
+
+def _between_sources(answer: str) -> list[tuple[int, int]]:
+    """The citations behind which another source is cited: what is quoted before and behind is not one."""
+    cites = find_citations(answer)
+    return [(cite.start, cite.end) for cite, after in pairwise(cites) if cite.evidence != after.evidence]
 
 
 def _claims_at(claims: Sequence[Claim], starts: Sequence[int], quotation: Quotation) -> Sequence[Claim]:

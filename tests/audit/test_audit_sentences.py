@@ -54,3 +54,7 @@ def test_a_stop_within_a_sentence_ends_none(text: str) -> None:
 )
 def test_a_sentence_ends_at_its_stop(first: str, second: str) -> None:
     assert cut(f"{first} {second}") == [first, second]
+
+
+def test_an_age_in_english_is_no_german_ordinal() -> None:
+    assert cut("I am 30. Smith is 40.") == ["I am 30.", "Smith is 40."]

@@ -40,7 +40,7 @@ _OPENERS = (FUNCTION_WORDS | GERMAN) - {"da", "von"}
 """Words that begin a sentence and no name; behind an initial only English ones: "K. Das"."""
 
 _BEFORE_ORDINAL = late_regex(
-    r"(?:\(|\b(?:de[rmns]|das|die|im|ins|am|ans|vom|zu[mr]|beim|jede[rmns]?|eine?[rmns]?)\s{1,4}"
+    r"(?:\(|\b(?:de[rmns]|das|die|im|ins|(?<!\bi\s)am|ans|vom|zu[mr]|beim|jede[rmns]?|eine?[rmns]?)\s{1,4}"
     r"(?:[0-9]{1,2}\.\s{1,4}(?:und|oder|bis|–|-)\s{1,4})?)\Z",
     re.IGNORECASE,
 )

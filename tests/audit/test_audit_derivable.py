@@ -135,3 +135,19 @@ def test_a_yearly_report_is_no_backing_for_twelve_months() -> None:
     assert severities("The warranty is 12 months.", "The annual report and the monthly bill.") == ["hard"]
     assert severities("The warranty is 30 days.", "The annual report and the monthly bill.") == ["hard"]
     assert severities("The warranty is 12 months.", "The warranty is one year.") == []
+
+
+ROWS = "Passengers rose from 212 to 246.\n| Programmes | 702 | 1,990 |\n| Total | 1,228 | 2,640 |\n"
+
+
+@pytest.mark.parametrize(
+    ("claim", "severity"),
+    [
+        ("It had 16% more passengers.", "soft"),
+        ("Programmes took 75% of all expenditure.", "soft"),
+        ("Programmes took 85% of all expenditure.", "hard"),
+        ("It had 26% more passengers.", "hard"),
+    ],
+)
+def test_a_percentage_of_values_that_stand_together_is_a_hint(claim: str, severity: str) -> None:
+    assert [finding.severity for finding in numbers(cited(claim, ROWS))] == [severity]

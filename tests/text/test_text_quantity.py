@@ -403,3 +403,30 @@ def test_forms_of_contracts_reports_and_manuals_are_backed(claim: str, source: s
 )
 def test_another_value_in_such_a_form_is_not_backed(claim: str, source: str) -> None:
     assert backing_in(claim, source) != "stated"
+
+
+@pytest.mark.parametrize(
+    ("text", "beside", "value"),
+    [
+        ("einundzwanzig", "de", "21"),
+        ("achthundert", "de", "800"),
+        ("zweihundertfünfzig", "de", "250"),
+        ("vingt et un", "fr", "21"),
+        ("huit cents", "fr", "800"),
+        ("quatre-vingt-dix", "fr", "90"),
+        ("ein Fünftel", "de", "0.2"),
+        ("un quart", "fr", "0.25"),
+        ("a quarter of the members", "", "0.25"),
+    ],
+)
+def test_compound_numbers_and_shares_of_other_languages_are_read(text: str, beside: str, value: str) -> None:
+    assert next(quantities(text, beside)).value == Decimal(value)
+
+
+def test_a_quarter_of_time_and_words_like_numbers_are_none() -> None:
+    assert list(quantities("a quarter of an hour, each quarter")) == []
+    assert list(quantities("Die Kündigung, der Hund und die Stunde sind nicht ein Problem.")) == []
+
+
+def test_a_unit_may_follow_in_the_next_line() -> None:
+    assert backing_in("three years", "Shelf life 36\n     months unopened.") == "stated"

@@ -8,9 +8,10 @@ could have read that one, and the excuse does not hold.
 import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from itertools import combinations
+from itertools import combinations, permutations
 
 from vera.audit.case import CitedLines
+from vera.audit.source_text import SourceText
 from vera.text.lexicon import FUNCTION_WORDS, is_verb, word_set
 from vera.text.number_words import RECURRING
 from vera.text.quantity import Quantity
@@ -75,7 +76,7 @@ _NO_NAMES = (STOPWORDS | FUNCTION_WORDS | _PARTS).union(MONTHS)
 
 def is_derivable(quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
     """Whether a writer may have counted or worked it out, or taken it from the wording of the subject."""
-    if _is_worked_out(quantity, claim, cited) or _is_sum(quantity, cited):
+    if _is_worked_out(quantity, claim, cited) or _is_sum(quantity, cited) or _is_share(quantity, cited):
         return True
     if is_another_share(quantity, claim, cited):
         return False
@@ -213,6 +214,41 @@ def _is_sum(quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
         if len(alike) <= _FEW and any(low <= one + other <= high for one, other in combinations(alike, 2)):
             return True
     return False
+
+
+def _is_share(quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
+    """Whether a percentage is the share of one value in another, or the change from one to the other, where
+    both are in one line, or one of them below or above the other in a row of totals."""
+    if quantity.kind != "percent" or any(len(place.source.quantities) > MAX_COMPARED for place in cited):
+        return False
+    low, high = interval(quantity)
+    low, high = (low, high) if not quantity.hedge else (low - 1, high + 1)
+    return any(
+        low <= 100 * one / other <= high or low <= 100 * abs(other - one) / other <= high
+        for place in cited
+        for one, other in _compared(place.span)
+        if other
+    )
+
+
+def _compared(span: SourceText) -> Iterator[tuple[Decimal, Decimal]]:
+    """The values of a text that are likely compared with each other."""
+    rows: list[tuple[str, list[Decimal]]] = []
+    start = 0
+    for text in span.text.split("\n"):
+        end = start + len(text) + 1
+        values = [
+            each.value
+            for each in span.quantities
+            if start <= each.start < end and each.kind in ("number", "money", "amount") and each.value > 0
+        ]
+        rows.append((text, values[:_FEW]))
+        start = end
+    for _, values in rows:
+        yield from permutations(values, 2)
+    for totals in (values for text, values in rows if _TOTAL.search(text)):
+        for _, values in rows:
+            yield from zip(reversed(values), reversed(totals), strict=False)
 
 
 def _dimensions(quantity: Quantity) -> frozenset[str]:

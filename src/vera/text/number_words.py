@@ -1,6 +1,7 @@
 """Numbers that are spelled out: "twenty-five", "three hundred thousand", "two dozen", "the twenty-first"."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
@@ -83,7 +84,82 @@ FOREIGN_NUMBERS = {
 """Number words of other languages, which mean them in a text of that language only. The Italian "sei" is left
 out: it is "you are", too."""
 
-FOREIGN_NUMBER_WORDS = frozenset(word for words in FOREIGN_NUMBERS.values() for word in words)
+_GERMAN_START = tuple(sorted({word[:3] for word in FOREIGN_NUMBERS["de"]} | {"ein", "hun"}))
+
+
+def may_be_foreign_number(word: str, spoken: str) -> bool:
+    """Whether a number may begin with a word, in lower case, in the language `spoken`."""
+    if word in FOREIGN_NUMBERS.get(spoken, ()) or word in _ONE.get(spoken, ()):
+        return True
+    return spoken == "de" and ("und" in word or "hundert" in word) and word.startswith(_GERMAN_START)
+
+
+_FOREIGN_SHARES = {
+    "de": {"hälfte": 2, "drittel": 3, "viertel": 4, "fünftel": 5, "sechstel": 6, "achtel": 8, "zehntel": 10},
+    "fr": {"moitié": 2, "tiers": 3, "quart": 4, "quarts": 4, "cinquième": 5, "dixième": 10},
+}
+"""Words for a part of a whole: a third, a quarter."""
+
+_ONE = {"de": frozenset(("ein", "einem", "eines", "die", "der")), "fr": frozenset(("un", "le", "la"))}
+_GERMAN_COMPOUND = re.compile(
+    r"(?:(?P<hundreds>[a-zäöüß]{3,6}|)hundert)?(?:(?P<ones>[a-zäöüß]{3,6})und)?(?P<rest>[a-zäöüß]{2,9})?\Z"
+)
+_FOREIGN_NEXT = re.compile(r"[ -](?:et[ -])?(?P<word>[^\W\d_]{2,9})(?![^\W\d_])")
+
+
+def foreign_number(text: str, start: int, end: int, spoken: str) -> tuple[Decimal | None, int]:
+    """The number that begins with the word from `start` to `end`, and where it ends: einundzwanzig, vingt et
+    un, huit cents. None for no number of this language."""
+    word, known = text[start:end].lower(), FOREIGN_NUMBERS.get(spoken, {})
+    if word in _ONE.get(spoken, ()) and foreign_share(text, end, Decimal(1), spoken):
+        return Decimal(1), end
+    value = known.get(word)
+    if value is None and spoken == "de":
+        value = _german_compound(word, known)
+    if value is None:
+        return None, end
+    while spoken == "fr" and (following := _FOREIGN_NEXT.match(text, end)):
+        added = _french_next(value, following["word"].lower(), known)
+        if added is None:
+            break
+        value, end = added, following.end()
+    return Decimal(value), end
+
+
+def _german_compound(word: str, known: Mapping[str, int]) -> int | None:
+    found = _GERMAN_COMPOUND.match(word)
+    if found is None or not (found["hundreds"] is not None or found["ones"]):
+        return None
+    ones = {**known, "ein": 1, "": 1}
+    hundreds = 0 if found["hundreds"] is None else 100 * ones.get(found["hundreds"], 0)
+    if found["hundreds"] is not None and not 0 < hundreds < 1000:
+        return None
+    rest = known.get(found["rest"] or "", 0 if not found["rest"] else -1)
+    one = ones.get(found["ones"], -1) if found["ones"] else 0
+    if rest < 0 or one < 0 or (found["ones"] and not (one < 10 and 20 <= rest < 100)):
+        return None
+    return hundreds + rest + one
+
+
+def _french_next(value: int, word: str, known: Mapping[str, int]) -> int | None:
+    """A number with its next word: cent for hundreds, and what is added to tens and hundreds."""
+    if word in ("cent", "cents") and value < 100:
+        return 100 * value
+    added = 1 if word in ("un", "une") else known.get(word, 0)
+    if word in ("vingts", "vingt") and value == 4:
+        return 80
+    fits = (value % 100 == 0 and added < 100) or (20 <= value % 100 <= 80 and value % 10 == 0 and added < 20)
+    return value + added if added and fits else None
+
+
+def foreign_share(text: str, end: int, value: Decimal, spoken: str) -> tuple[Decimal, int] | None:
+    """The part of a whole of which the number that ends at `end` says how many: zwei Drittel, un quart."""
+    following = _FOREIGN_NEXT.match(text, end)
+    parts = _FOREIGN_SHARES.get(spoken, {}).get(following["word"].lower()) if following else None
+    if following is None or parts is None or value >= parts:
+        return None
+    return ARITHMETIC.divide(value, Decimal(parts)), following.end()
+
 
 RECURRING = {
     "twice": (2, ""), "thrice": (3, ""), "zweimal": (2, ""), "dreimal": (3, ""),

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from vera.text.han_numbers import HAN, HAN_DIGITS, HAN_STARTS
 from vera.text.language import DECIMAL_COMMA, language
 from vera.text.late_regex import late_regex
-from vera.text.number_words import FOREIGN_NUMBER_WORDS, NUMBER_WORDS, RECURRING
+from vera.text.number_words import NUMBER_WORDS, RECURRING, may_be_foreign_number
 from vera.text.quantity_dates import (
     DECADES,
     MONTHS,
@@ -35,6 +35,7 @@ from vera.text.quantity_numbers import (
     number_from_foreign_word,
     number_from_word,
     number_in_han,
+    quarter,
     recurring,
     roman_numeral,
     version,
@@ -209,7 +210,9 @@ def _begun(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
         return date_from_month(text, start)
     if word in NUMBER_WORDS:
         return number_from_word(text, start)
-    if word in FOREIGN_NUMBER_WORDS:
+    if word == "quarter":
+        return quarter(text, start)
+    if may_be_foreign_number(word, spoken):
         return number_from_foreign_word(text, start, end, spoken)
     if word in RECURRING:
         return recurring(text, start, end)

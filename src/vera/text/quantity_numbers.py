@@ -7,7 +7,15 @@ from typing import NamedTuple
 
 from vera.text.han_numbers import han_number, han_scale
 from vera.text.late_regex import late_regex
-from vera.text.number_words import FOREIGN_NUMBERS, NUMBER_WORDS, RECURRING, SCALES, Spelled, spelled
+from vera.text.number_words import (
+    NUMBER_WORDS,
+    RECURRING,
+    SCALES,
+    Spelled,
+    foreign_number,
+    foreign_share,
+    spelled,
+)
 from vera.text.quantity_dates import LATEST_YEAR, MONTHS, month_and_day
 from vera.text.quantity_kinds import CalendarDate, Hedge, Kind, Quantity
 from vera.text.units import ARITHMETIC, HAN_UNIT, Unit, is_money, unit_symbols, unit_words
@@ -120,12 +128,12 @@ _FOREIGN_SCALES = {
     "billionen": 1_000_000_000_000,
 }
 _UNIT_WORDS = late_regex(
-    r"([\s-]?)(?P<one>[^\W\d_]{2,16})"
+    r"(-|\s?(?:(?<=\n)[ \t]{0,12}|\n[ \t]{0,12})?)(?P<one>[^\W\d_]{2,16})"
     r"(?:\.?[ -](?P<two>[^\W\d_]{1,12})(?:[ -](?P<three>[A-Za-z]{4,10}))?)?"
 )
 _UNIT_SYMBOL = late_regex(
     rf"(?P<gap>(?:{_SPACE}|-)?)(?P<symbol>[°º]{_SPACE}?[CF](?![A-Za-z])|[%％‰€£¥₹$″′]"
-    r"|[A-Za-zµμ]{1,4}[²³]?(?:/[A-Za-z])?(?![A-Za-z0-9]|['’][^\W\d_]))"
+    r"|[A-Za-zµμ]{1,4}[²³23]?(?:/[A-Za-z]{1,2}[²³23]?)?(?![A-Za-z0-9]|['’][^\W\d_]))"
 )
 _OF = late_regex(r" (?:d['’]|d[ei](?= ))")
 """Between a scale word and its unit: millions d'euros, millones de euros."""
@@ -162,6 +170,7 @@ _MAX_NAME_PART_LENGTH = 3
 _NAME_BEFORE = late_regex(r"(?<![^\W_])(?P<word>[^\W\d_]{1,24})[-‐‑]\Z")
 _PREFIX_WORDS = "pre post mid late early then sub over under top non ex no age aged page line plus minus"
 _PREFIXES = frozenset(_PREFIX_WORDS.split())
+_OF_TIME = late_regex(r"(?i)quarters?\b(?! of (?!an hour|the hour|a year|the year)| from| to the)")
 _ONE_BEFORE = late_regex(r"\b(?:an?|one)\s\Z", re.IGNORECASE)
 _PER = late_regex(r"\bper\s\Z", re.IGNORECASE)
 _NEXT_WORD = late_regex(r"[\s-](?P<word>[a-z]{1,20})")
@@ -383,10 +392,13 @@ def number_in_han(text: str, start: int, end: int) -> Sequence[Quantity]:
 
 
 def number_from_foreign_word(text: str, start: int, end: int, spoken: str) -> Sequence[Quantity]:
-    """The number that the word from `start` to `end` is in the language `spoken`; none in another."""
-    value = FOREIGN_NUMBERS.get(spoken, {}).get(text[start:end].lower())
+    """The number that begins with the word from `start` to `end` in the language `spoken`."""
+    value, end = foreign_number(text, start, end, spoken)
     if value is None:
         return ()
+    if share := foreign_share(text, end, value, spoken):
+        value, end = share
+        return (_fraction(text, start, end, value),)
     scale, end = _scale(text, end, False)
     units, end = _unit(text, end)
     return (
@@ -395,7 +407,7 @@ def number_from_foreign_word(text: str, start: int, end: int, spoken: str) -> Se
             start=start,
             end=end,
             kind=_kind(units),
-            value=Decimal(value * scale),
+            value=ARITHMETIC.multiply(value, Decimal(scale)),
             step=Decimal(scale),
             units=units,
             hedge=_hedge(text, start, end),
@@ -403,6 +415,25 @@ def number_from_foreign_word(text: str, start: int, end: int, spoken: str) -> Se
             counts=_counts(text, end),
         ),
     )
+
+
+def _fraction(text: str, start: int, end: int, value: Decimal) -> Quantity:
+    return Quantity(
+        text=text[start:end],
+        start=start,
+        end=end,
+        kind="fraction",
+        value=value,
+        step=Decimal("0.01"),
+        spelled=True,
+    )
+
+
+def quarter(text: str, start: int) -> Sequence[Quantity]:
+    """ "A quarter" of something; none of a year or an hour, nor "each quarter"."""
+    if not _ONE_BEFORE.search(text, max(0, start - 5), start) or _OF_TIME.match(text, start):
+        return ()
+    return (_fraction(text, start, start + len("quarter"), Decimal("0.25")),)
 
 
 def recurring(text: str, start: int, end: int) -> Sequence[Quantity]:
@@ -588,6 +619,9 @@ def _unit_symbol(text: str, end: int) -> tuple[tuple[Unit, ...], int] | None:
         return None
     symbol = re.sub(r"\s", "", match["symbol"])
     units = unit_symbols().get(symbol, ())
+    over, _, under = symbol.partition("/")
+    if not units and len(under) > 1:  # of "5 kg/day" the 5 kg are read, "m³/h" is one sign
+        units = unit_symbols().get(over, ())
     if symbol == "d" and match["gap"] in ("", "-"):  # 3d is no three days
         return None
     if units and (symbol != "in" or match["gap"] != " " or _INCHES_FOLLOW.match(text, match.end())):

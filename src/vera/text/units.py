@@ -191,6 +191,8 @@ mass 0.028349523125 oz
 speed 0.277777777777777777777777777777 km/h kph kmh
 speed 0.44704 mph
 speed 1 m/s
+density 1 kg/m³ kg/m3
+density 1000 g/cm³ g/cm3 kg/l kg/L g/ml g/mL
 pressure 1 Pa
 pressure 100 hPa mbar
 pressure 1000 kPa

@@ -227,7 +227,7 @@ def _is_share(quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
         low <= 100 * one / other <= high or low <= 100 * abs(other - one) / other <= high
         for place in cited
         for one, other in _compared(place.span)
-        if other
+        if other and one != other
     )
 
 

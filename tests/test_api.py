@@ -150,6 +150,20 @@ def test_a_bundle_replays_as_its_session_does(place: Path) -> None:
     assert vera.replay("mine.zip") == vera.replay("mine")
 
 
+def test_what_an_earlier_session_wrote_proves_nothing(place: Path) -> None:
+    thesis = "The Oder is 866 kilometres long."
+    vera.verify(thesis, input_dir=LICENCES, settings=BUILT_IN, work_dir="sp")
+    Path("sp/bread.txt").write_text("Bread is made of flour and water.\n")
+    again = vera.verify(thesis, input_dir="sp", settings=BUILT_IN, base_dir="other")
+    assert again.word == "UNRESOLVED"
+    assert {source.name for source in again.sources.values()} <= {"bread.txt"}
+    Path("claims.md").write_text("The Oder is 866 kilometres long [1].\n\n[1]: sp/answer.md\n")
+    (unchecked,) = vera.check("claims.md", sources="sp").findings.unchecked
+    assert "no source" in unchecked.reason
+    gathered = vera.verify(thesis, connectors=["mine=folder:sp"], settings=BUILT_IN, base_dir="gathered")
+    assert gathered.word == "UNRESOLVED"
+
+
 def test_research_gives_what_vera_run_prints(place: Path) -> None:
     outcome = vera.research(
         "For how long must a written offer for source code be valid under GPL version 3?",

@@ -37,6 +37,7 @@ FLOORS = {
             "extras",
             "headline",
             "sanitize",
+            "session_files",
             "version",
         ],
         0,

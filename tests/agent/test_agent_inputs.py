@@ -9,6 +9,7 @@ import pytest
 
 from vera.agent import inputs
 from vera.agent.errors import SetupError
+from vera.agent.folders import input_folder
 from vera.agent.inputs import LaidOut, is_address, lay_out, unused
 from vera.evidence.reading import walk
 
@@ -123,6 +124,20 @@ def test_links_pipes_and_sockets_in_a_folder_are_left_out_and_told(here: Path) -
         "papers/pipe": "a named pipe, not a file",
         "papers/socket": "a socket, not a file",
     }
+
+
+def test_what_a_session_wrote_is_no_input(here: Path) -> None:
+    session = here / "first"
+    (session / "workspace").mkdir(parents=True)
+    for name in ("trace.jsonl", "answer.md", "bread.txt"):
+        (session / name).write_text("text")
+    assert contents(laid(here, "first", "note.txt").folder).keys() == {"first/bread.txt", "note.txt"}
+    assert contents(laid(here, "first/bread.txt").folder).keys() == {"bread.txt"}
+    for given in ("first/answer.md", "first/workspace"):
+        with pytest.raises(SetupError, match="written by a session of VERA"):
+            laid(here, given, "note.txt")
+    with pytest.raises(SetupError, match="written by a session of VERA"):
+        input_folder(session / "workspace")
 
 
 def _pipe(path: Path) -> None:

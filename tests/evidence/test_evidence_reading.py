@@ -198,3 +198,47 @@ def test_a_walk_that_is_left_closes_its_folders(tmp_path: Path) -> None:
     assert open_files() > before
     walking.close()  # type: ignore[attr-defined]  # a generator, which Iterator does not say
     assert open_files() == before
+
+
+def make_session(folder: Path, *own: str) -> Path:
+    """A folder that looks like a session of VERA, with files of a person beside it."""
+    (folder / "workspace").mkdir(parents=True)
+    (folder / "store" / "87").mkdir(parents=True)
+    for name in ("trace.jsonl", "answer.md", "notes.md", "store/87/text", "workspace/notes.md", *own):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("The Oder is 866 kilometres long.\n")
+    return folder
+
+
+def read_by_walk(folder: Path) -> set[str]:
+    return {entry.path for entry in walk(folder, 100) if not entry.skipped}
+
+
+def test_where_the_folder_is_a_session_only_what_a_person_put_there_is_read(tmp_path: Path) -> None:
+    session = make_session(tmp_path / "sp", "bread.txt", "README.txt", "input/dropped.txt", "papers/notes.md")
+    assert read_by_walk(session) == {"bread.txt", "README.txt", "input/dropped.txt", "papers/notes.md"}
+    skipped = {entry.path: entry.skipped for entry in walk(session, 100) if entry.skipped}
+    assert skipped == dict.fromkeys(
+        ("answer.md", "notes.md", "store", "trace.jsonl", "workspace"), reading.WRITTEN
+    )
+
+
+@pytest.mark.parametrize("part", ["workspace", "store", "store/87"])
+def test_a_part_of_a_session_holds_nothing_to_read(part: str, tmp_path: Path) -> None:
+    session = make_session(tmp_path / "sp")
+    assert read_by_walk(session / part) == set()
+    assert len([entry for entry in walk(session / part, 100, of_session=True) if not entry.skipped]) > 0
+
+
+def test_what_a_person_dropped_on_a_form_is_read(tmp_path: Path) -> None:
+    session = make_session(tmp_path / "sp", "input/dropped.txt")
+    assert read_by_walk(session / "input") == {"dropped.txt"}
+
+
+def test_an_unpacked_bundle_is_a_session(tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    (bundle / "store" / "87").mkdir(parents=True)
+    for name in ("trace.jsonl", "answer.md", "seal.json", "README.txt", "store/87/text", "own.txt"):
+        (bundle / name).write_text("text")
+    assert read_by_walk(bundle) == {"own.txt"}
+    assert read_by_walk(tmp_path) == set()

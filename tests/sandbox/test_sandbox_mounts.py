@@ -114,3 +114,16 @@ def test_more_sessions_among_documents_than_can_be_covered_are_refused(tmp_path:
         make_session(tmp_path / f"{number}")
     with pytest.raises(BoxError, match="earlier runs"):
         mounts.sessions_in(tmp_path)
+
+
+@pytest.mark.parametrize("part", [".", "workspace"])
+def test_a_session_is_no_input_folder_of_a_command(part: str, tmp_path: Path) -> None:
+    session = make_session(tmp_path / "sp")
+    with pytest.raises(BoxError, match="what a session of VERA wrote"):
+        mounts.sessions_in(session / part)
+
+
+def test_a_changed_copy_of_the_input_in_a_session_is_mounted(tmp_path: Path) -> None:
+    copy = make_session(tmp_path / "sp") / ".input-abc"
+    copy.mkdir()
+    assert mounts.sessions_in(copy) == []

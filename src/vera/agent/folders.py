@@ -8,13 +8,11 @@ import platformdirs
 
 from vera.agent.errors import SetupError
 from vera.attestation.objects import Digest
-from vera.evidence.reading import walk
+from vera.evidence.reading import WRITTEN, walk
+from vera.session_files import KEPT, session_around
 
 MAX_FILES = 1_000_000
 """Of an input folder, as the index looks at it."""
-
-
-_OWN = ".vera"
 
 
 def file_facts(path: Path) -> str:
@@ -40,18 +38,25 @@ def input_folder(input_dir: Path) -> Path:
         )
     if not os.access(input_dir, os.R_OK | os.X_OK):
         raise SetupError(f"The input folder {input_dir} cannot be read by you.", 2)
-    return input_dir.resolve()
+    real = input_dir.resolve()
+    if session_around(real) is not None:
+        raise SetupError(
+            f"The input folder {input_dir} was written by a session of VERA, and that is no source. "
+            "Give the folder of your documents.",
+            2,
+        )
+    return real
 
 
 def corpus_digest(input_dir: Path) -> Digest:
     """A digest of what the index would see in a folder: names, sizes and times of change, no contents.
 
-    No link is followed. An unreadable folder has a digest, too. What VERA keeps for itself (`.vera`) is no
-    document and does not count.
+    No link is followed. An unreadable folder has a digest, too. What VERA keeps for itself (`.vera`), and
+    what a session wrote beside the documents, is no document and does not count.
     """
     sha256 = hashlib.sha256()
     for entry in walk(input_dir, MAX_FILES):
-        if _OWN not in entry.path.split("/"):
+        if KEPT not in entry.path.split("/") and entry.skipped != WRITTEN:
             fields = (entry.path, entry.size, entry.mtime_ns, entry.ctime_ns, entry.skipped)
             sha256.update(repr(fields).encode("utf-8", "backslashreplace") + b"\n")
     return f"sha256:{sha256.hexdigest()}"

@@ -22,6 +22,7 @@ from vera.agent.errors import SetupError
 from vera.evidence.reading import irregular, open_inside, rest_not_read, walk
 from vera.extraction.source import Unreadable
 from vera.sanitize import one_line
+from vera.session_files import session_around
 
 FOLDER = (".vera", "inputs")
 MAX_INPUTS = 1000
@@ -206,6 +207,12 @@ def _real(given: str) -> Path:
         raise SetupError(f"The input {shown} is {why}. Give files, folders and archives.", 2)
     if not os.access(real, os.R_OK | (os.X_OK if path.is_dir() else 0)):
         raise SetupError(f"The input {shown} cannot be read by you.", 2)
+    if session_around(real) is not None:
+        raise SetupError(
+            f"The input {shown} was written by a session of VERA, and that is no source. "
+            "Name documents of your own.",
+            2,
+        )
     return real
 
 

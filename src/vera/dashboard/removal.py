@@ -21,14 +21,10 @@ from pathlib import Path
 import msgspec
 
 from vera.attestation.bundle import is_readme
-from vera.attestation.integrity import ATTESTATION
-from vera.attestation.reviews import FILE as REVIEWS
 from vera.dashboard import audit_log, run_process
 from vera.dashboard.regular import open_regular
-from vera.dashboard.sessions import CONTROL_LOG, SessionFolder, Sessions
-from vera.session.seal import NAME as SEAL
-from vera.session.session import ANSWER, TRACE
-from vera.session.tags import FILE as TAGS
+from vera.dashboard.sessions import SessionFolder, Sessions
+from vera.session_files import CONTROL_LOG, OURS, README, TEMPORARY, TRACE
 
 MAX_COUNTED = 200_000
 """Files of a session whose sizes are added up."""
@@ -36,24 +32,10 @@ MAX_COUNTED = 200_000
 MAX_LEFT = 5
 """Names of other files that a message has."""
 
-OURS = frozenset(
-    (
-        *(TRACE, CONTROL_LOG, REVIEWS, TAGS, ANSWER, ATTESTATION, SEAL, "store", "workspace", "output"),
-        *("notes.md", "evidence.jsonl", "move_ledger.jsonl", "query_ledger.jsonl", "trajectory.traj.json"),
-        *("container.log", "container_events.log", "run.log", "run.pid", "theses", "checks", "input"),
-        *("report.html", "report.md", "README.txt"),
-    )
-)
-"""What VERA writes into the folder of a session."""
-
-README = "README.txt"
 _KEPT_PLACES = frozenset(("input", "report.html", "report.md"))
 """What the dashboard and `vera report` write, with a line of `session.log` for each file."""
 
 _THESIS_LOG = re.compile(rf"theses/[0-9]{{4,8}}/{re.escape(TRACE)}")
-_OURS = re.compile(
-    r"trace\.jsonl\.(?:torn|unbegun-[0-9]{1,3})|\.(?:derive|empty|input|new)-.{0,200}|.{1,200}\.new"
-)
 
 
 class NotRemoved(Exception):
@@ -108,7 +90,7 @@ def _insist_on_ours(session: SessionFolder, folder: int) -> None:
         names = [entry.name for entry in islice(entries, MAX_COUNTED)]
     if not any(name in names and _is_regular(name, folder) for name in (TRACE, CONTROL_LOG)):
         raise NotRemoved(f"There is no session in {session.name}.")
-    _insist_on_none(session, sorted(n for n in names if n not in OURS and not _OURS.fullmatch(n)))
+    _insist_on_none(session, sorted(n for n in names if n not in OURS and not TEMPORARY.fullmatch(n)))
 
 
 def _insist_on_bytes(session: SessionFolder, folder: int) -> None:

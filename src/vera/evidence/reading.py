@@ -15,9 +15,15 @@ from pathlib import Path
 import msgspec
 
 from vera.extraction.source import Unreadable
+from vera.session_files import KEPT, are_of_session, is_written, session_around
 
 DEEPEST = 100
 """Folders within folders that are looked into."""
+
+WRITTEN = "written by the session of VERA in this folder: no source"
+"""Why a file beside a person's own is skipped."""
+
+_SESSION = "a session of VERA: what it wrote is no source"
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -78,14 +84,20 @@ def open_inside(root: Path, relative: str, limit: int) -> FileIO:
         raise Unreadable("no file can have this name") from None
 
 
-def walk(root: Path, max_files: int) -> Iterator[FolderEntry]:
+def walk(root: Path, max_files: int, *, of_session: bool = False) -> Iterator[FolderEntry]:
     """Everything under `root` but folders, sorted by the bytes of the names, folder by folder.
 
     Links are reported as skipped and not followed; so are devices, pipes, sockets, session folders below
-    `root`, and folders that cannot be opened or lie deeper than DEEPEST. After `max_files` files and folders
-    one last entry, for the folder at hand, says that the rest was not looked at; there alone the order is
-    the system's. A folder that cannot be opened at all is one entry with the path '.'.
+    `root`, and folders that cannot be opened or lie deeper than DEEPEST. Where `root` is a session, what VERA
+    wrote there is skipped, and where it is part of one, all of it, unless `of_session` asks for it.
+
+    After `max_files` files and folders one last entry, for the folder at hand, says that the rest was not
+    looked at; there alone the order is the system's. A folder that cannot be opened at all is one entry with
+    the path '.'.
     """
+    if not of_session and _is_of_session(Path(os.path.realpath(root))):
+        yield FolderEntry(path=".", skipped=_SESSION)
+        return
     left = max_files
     folders: list[_Folder] = []
     try:
@@ -93,6 +105,7 @@ def walk(root: Path, max_files: int) -> Iterator[FolderEntry]:
             folders.append(_Folder(os.open(root, _ROOT), ".", left + 1))
         except OSError as error:
             yield FolderEntry(path=".", skipped=_reason(error))
+        written = folders[0].written if folders and not of_session else frozenset[str]()
         while folders:
             folder = folders[-1]
             if not folder.names:
@@ -102,7 +115,11 @@ def walk(root: Path, max_files: int) -> Iterator[FolderEntry]:
                 yield FolderEntry(path=folder.path, skipped=rest_not_read(max_files))
                 return
             left -= 1
-            entry = _look(folder, folder.names.pop())
+            name = folder.names.pop()
+            if len(folders) == 1 and name in written:
+                yield FolderEntry(path=name, skipped=WRITTEN)
+                continue
+            entry = _look(folder, name)
             if isinstance(entry, FolderEntry):
                 yield entry
             elif len(folders) > DEEPEST:
@@ -113,12 +130,16 @@ def walk(root: Path, max_files: int) -> Iterator[FolderEntry]:
                     folders.append(_Folder(descriptor, entry, left + 1))
                     if folders[-1].is_session:
                         os.close(folders.pop().descriptor)
-                        yield FolderEntry(path=entry, skipped="a session of VERA: what it wrote is no source")
+                        yield FolderEntry(path=entry, skipped=_SESSION)
                 except OSError as error:
                     yield FolderEntry(path=entry, skipped=_reason(error))
     finally:
         for folder in folders:
             os.close(folder.descriptor)
+
+
+def _is_of_session(real: Path) -> bool:
+    return real.name == KEPT or session_around(real) is not None
 
 
 def rest_not_read(max_files: int) -> str:
@@ -144,7 +165,14 @@ class _Folder:
     def is_session(self) -> bool:
         """Whether it is the folder of a run, or what outlives runs (`.vera`): their answers must not become
         documents of the next one."""
-        return {"trace.jsonl", "workspace"} <= set(self.names) or self.path.rpartition("/")[2] == ".vera"
+        return are_of_session(self.names) or self.path.rpartition("/")[2] == KEPT
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The names of what VERA wrote, where it is the folder of a session."""
+        if not are_of_session(self.names):
+            return frozenset()
+        return frozenset(name for name in self.names if is_written(name, self.names))
 
     def path_of(self, name: str) -> str:
         return name if self.path == "." else f"{self.path}/{name}"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from vera.sandbox.spec import BoxSpec
 from vera.sandbox.types import BoxError
+from vera.session_files import KEPT, is_session, session_around
 
 # With all that lies below them: devices, sockets, the kernel's own files.
 NEVER = (Path("/proc"), Path("/sys"), Path("/dev"), Path("/run"), Path("/boot"))
@@ -24,9 +25,6 @@ DOCUMENTS = tuple(
         *("local/share/doc", "local/share/man", "local/share/info", "local/man", "local/doc"),
     )
 )
-# What tells the folder of an earlier run and that of what outlives runs: an answer of VERA is no source.
-SESSION = ("trace.jsonl", "workspace")
-KEPT = ".vera"
 MAX_COVERED = 64
 """Folders of an input folder that are covered: each is a separate mount."""
 
@@ -94,8 +92,15 @@ def sessions_in(folder: Path) -> list[Path]:
     """The folders of earlier runs within an input folder, relative to it; in place of each a box has an empty
     one. A folder that holds nothing but such folders stands for them.
 
-    Raises BoxError where they are more than MAX_COVERED.
+    Raises BoxError where they are more than MAX_COVERED, and where the folder itself is that of a run, or
+    part of one: an answer of VERA is no source.
     """
+    if is_session(folder) or session_around(Path(os.path.realpath(folder))) is not None:
+        raise BoxError(
+            f"The input folder {folder} holds what a session of VERA wrote, and no command may take that for "
+            "documents.",
+            hint="put the documents into a folder of their own",
+        )
     covered = sorted(path.relative_to(folder) for path in _session_folders(folder))
     if len(covered) > MAX_COVERED:
         raise BoxError(
@@ -123,7 +128,7 @@ def _session_folders(folder: Path) -> Iterator[Path]:
 
 
 def _is_session(folder: Path) -> bool:
-    return folder.name == KEPT or all(os.path.lexists(folder / name) for name in SESSION)
+    return folder.name == KEPT or is_session(folder)
 
 
 def identity(spec: BoxSpec, work: Path) -> tuple[int, int]:

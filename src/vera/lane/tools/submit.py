@@ -60,7 +60,7 @@ class Submit:
     def _outputs(self, call: Call) -> list[events.Output]:
         kept = []
         root = self._workspace / "output"
-        for entry in walk(root, MAX_FILES):
+        for entry in walk(root, MAX_FILES, of_session=True):
             shown = one_line(entry.path, 400)
             if entry.skipped:
                 kept.append(events.Output(path=shown, problem=entry.skipped))

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -183,7 +184,7 @@ def test_what_is_less_than_required_has_exit_code_3(place: Path) -> None:
     first = vera.verify(THESIS, **given)
     again = vera.verify(THESIS, **given, require="verified")
     question = "For how long must a written offer for source code be valid under GPL version 3?"
-    answer = vera.research(question, **given, require="verified")
+    answer = vera.research(question, **given, require="VERIFIED")
     assert (first.word, first.exit_code) == ("QUOTED", 0)
     assert (again.word, again.exit_code, again.reused) == ("QUOTED", 3, True)
     assert (answer.status, answer.exit_code) == ("QUOTED", 3)
@@ -223,6 +224,75 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: vera.verify(THESIS, input_dir=LICENCES, max_sources=0),
         vera.RequestError,
         "zero",
+    ),
+    **{
+        f"require={word!r} of {function.__name__}": (
+            partial(function, THESIS, input_dir=LICENCES, settings=BUILT_IN, require=word),
+            vera.RequestError,
+            "There is no require=",
+        )
+        for word in ("verifed", True, None, "")
+        for function in (vera.verify, vera.research)
+    },
+    "no inputs": (
+        lambda: vera.verify(THESIS, inputs=[], settings=BUILT_IN),
+        vera.RequestError,
+        "no input is given",
+    ),
+    "a question of no inputs": (
+        lambda: vera.research("Why?", inputs=(), settings=BUILT_IN),
+        vera.RequestError,
+        "no input is given",
+    ),
+    "an input that is none": (
+        lambda: vera.verify(THESIS, inputs=[5], settings=BUILT_IN),  # type: ignore[list-item] # that is tested
+        vera.RequestError,
+        "inputs holds 5",
+    ),
+    "a folder without a name": (
+        lambda: vera.verify(THESIS, input_dir="", settings=BUILT_IN),
+        vera.RequestError,
+        "input_dir is empty",
+    ),
+    "a work folder without a name": (
+        lambda: vera.research("Why?", input_dir=LICENCES, work_dir="", settings=BUILT_IN),
+        vera.RequestError,
+        "work_dir is empty",
+    ),
+    "sources without a name": (
+        lambda: vera.check("none.md", sources=""),
+        vera.RequestError,
+        "sources is empty",
+    ),
+    "a question that is none": (
+        lambda: vera.research(None),  # type: ignore[arg-type] # that is tested
+        vera.RequestError,
+        "question is empty, or no text",
+    ),
+    "settings that are none": (
+        lambda: vera.verify(THESIS, settings={"model": {}}),  # type: ignore[arg-type] # that is tested
+        vera.ConfigError,
+        "settings is no dict",
+    ),
+    "a sub-question that is none": (
+        lambda: vera.research("Why?", sub_questions=[5], settings=BUILT_IN),  # type: ignore[list-item] # that is tested
+        vera.RequestError,
+        "sub_questions holds 5",
+    ),
+    "sub-questions in one text": (
+        lambda: vera.research("Why?", sub_questions="How long?", settings=BUILT_IN),
+        vera.RequestError,
+        "sub_questions is a list of texts",
+    ),
+    "connectors in one text": (
+        lambda: vera.verify(THESIS, connectors="zz", settings=BUILT_IN),
+        vera.RequestError,
+        "connectors is a list of texts",
+    ),
+    "overrides in one text": (
+        lambda: vera.verify(THESIS, overrides="model.base_url=builtin"),
+        vera.ConfigError,
+        "overrides is a list of texts",
     ),
     "an unknown lens": (
         lambda: vera.verify(THESIS, input_dir=LICENCES, lens="rosy"),

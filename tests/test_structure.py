@@ -16,7 +16,7 @@ FLOORS = {
     "mcp": 13,
     **dict.fromkeys(["interop", "service"], 12),
     **dict.fromkeys(["api", "batch"], 11),
-    "runtime": 10,
+    **dict.fromkeys(["api_arguments", "runtime"], 10),
     **dict.fromkeys(["bench", "document_check"], 9),
     "agent": 8,
     **dict.fromkeys(["dashboard", "export", "verification"], 7),

@@ -33,6 +33,16 @@ from vera.agent.research_result import Researched, researched_of
 from vera.agent.verification_result import Verified, relied_on_thesis
 from vera.agent.web import secrets_of
 from vera.agent.work_dir import default_work_dir
+from vera.api_arguments import (
+    inputs_of,
+    lines_of,
+    overrides_of,
+    path_of,
+    question_of,
+    required_of,
+    settings_of,
+    texts_of,
+)
 from vera.attestation.bundle import BundleError, replay_bundle
 from vera.attestation.lenses import load_lens
 from vera.attestation.objects import Lens, Risk, Volatility
@@ -98,7 +108,7 @@ async def verify_async(
     thesis: str,
     *,
     input_dir: Path | str | None = None,
-    inputs: Sequence[Path | str] = (),
+    inputs: Sequence[Path | str] | None = None,
     connectors: Sequence[str] = (),
     scope: Sequence[str] | str | None = None,
     risk: Risk = "med",
@@ -161,8 +171,12 @@ async def verify_async(
     or the signing key is not available, SessionError when the work folder cannot be used, ModelError when the
     model is lost on the way, and LogError, StoreError or OSError when nothing can be written.
     """
+    session = path_of("work_dir", work_dir)
     chosen = _with_sources(
-        requiring(_settings(settings, overrides, progress), require), input_dir, inputs, connectors
+        requiring(_settings(settings, overrides, progress), required_of(require)),
+        input_dir,
+        inputs,
+        connectors,
     )
     base = Path(base_dir) if base_dir is not None else chosen.run.base_dir
     chosen = chosen.model_copy(update={"run": chosen.run.model_copy(update={"base_dir": base})})
@@ -202,8 +216,8 @@ async def verify_async(
         inquiry,
         chosen,
         base,
-        Path(work_dir) if work_dir is not None else default_work_dir(base, inquiry.request.text),
-        chosen=work_dir is not None,
+        session or default_work_dir(base, inquiry.request.text),
+        chosen=session is not None,
         fresh=fresh,
         trust=_key_ids(trust),
         parent=before,
@@ -229,40 +243,32 @@ def _caps(given: dict[str, float | None], older: dict[str, float | None]) -> dic
 def _with_sources(
     settings: Settings,
     input_dir: Path | str | None,
-    inputs: Sequence[Path | str],
+    inputs: Sequence[Path | str] | None,
     connectors: Sequence[str],
 ) -> Settings:
     """The settings with the folder, the inputs and the connectors of a call, where they are given. Raises
     RequestError."""
-    if isinstance(inputs, str | Path):
-        inputs = [inputs]
-    named = [str(each) for each in inputs]
-    if named and input_dir is not None:
+    named, folder = inputs_of(inputs), path_of("input_dir", input_dir)
+    if named is not None and folder is not None:
         raise RequestError("Give input_dir or inputs, not both.")
-    if not all(_is_one_line(each) for each in named):
-        raise RequestError("An input is empty, begins or ends with a blank, or has a line break.")
-    if input_dir is not None:
-        run = settings.run.model_copy(update={"input_dir": Path(input_dir), "inputs": ""})
+    if folder is not None:
+        run = settings.run.model_copy(update={"input_dir": folder, "inputs": ""})
         settings = settings.model_copy(update={"run": run})
-    if named:
+    if named is not None:
         run = settings.run.model_copy(update={"inputs": "\n".join(named)})
         settings = settings.model_copy(update={"run": run})
-    if not connectors:
+    used = lines_of("connectors", connectors)
+    if not used:
         return settings
-    given = settings.connectors.model_copy(update={"use": "\n".join(connectors)})
+    given = settings.connectors.model_copy(update={"use": "\n".join(used)})
     return settings.model_copy(update={"connectors": given})
-
-
-def _is_one_line(text: str) -> bool:
-    """Whether a text is one line without blanks around it."""
-    return text == text.strip() and len(text.splitlines()) == 1
 
 
 async def research_async(
     question: str,
     *,
     input_dir: Path | str | None = None,
-    inputs: Sequence[Path | str] = (),
+    inputs: Sequence[Path | str] | None = None,
     connectors: Sequence[str] = (),
     work_dir: Path | str | None = None,
     base_dir: Path | str | None = None,
@@ -312,24 +318,27 @@ async def research_async(
     model, PromptError for an unknown set of prompts, SessionError when the work folder cannot be used, and
     LogError, StoreError or OSError when nothing can be written.
     """
-    if not question.strip():
-        raise RequestError("The question is empty. Ask it in a sentence.")
+    question, asked = question_of(question), texts_of("sub_questions", sub_questions)
     if form not in get_args(Form):
         raise RequestError(f"There is no form {form!r}. It is answer or report.")
+    session_dir = path_of("work_dir", work_dir)
     loaded = _with_sources(
-        requiring(_settings(settings, overrides, progress), require), input_dir, inputs, connectors
+        requiring(_settings(settings, overrides, progress), required_of(require)),
+        input_dir,
+        inputs,
+        connectors,
     )
     base = Path(base_dir) if base_dir is not None else loaded.run.base_dir
     loaded = loaded.model_copy(update={"run": loaded.run.model_copy(update={"base_dir": base})})
     connected = await connect(loaded, sources_of(loaded), progress)
     loaded = connected.settings
     wanted: dict[str, Any] = {"lane": "research"}
-    if form != "answer" or sub_questions:
-        lines = "\n".join(" ".join(each.split()) for each in sub_questions)
+    if form != "answer" or asked:
+        lines = "\n".join(" ".join(each.split()) for each in asked)
         wanted |= {"form": form, "sub_questions": lines or loaded.run.sub_questions}
     run = loaded.run.model_copy(update=wanted)
     chosen = loaded.model_copy(update={"run": run})
-    root = Path(work_dir) if work_dir is not None else default_work_dir(base, question)
+    root = session_dir or default_work_dir(base, question)
     before = await _parent(parent, base, progress, trust_session=trust_session)
     with ExitStack() as stack:
         made = connected.connections
@@ -378,20 +387,20 @@ async def check_async(
     """
     require_date("not_before", not_before)
     require_date("not_after", not_after)
-    egress, withheld, folder = None, tuple[str, ...](), _path(sources)
+    egress, withheld, folder = None, tuple[str, ...](), path_of("sources", sources)
     ocr = True
     if fetch or connectors or overrides or settings is not None:
-        chosen = _with_sources(_settings(settings, overrides, progress), None, (), connectors)
+        chosen = _with_sources(_settings(settings, overrides, progress), None, None, connectors)
         egress, withheld = chosen.egress if fetch else None, tuple(secrets_of(chosen))
         folder = await sources_with(chosen, folder) if connectors else folder
         ocr = chosen.run.ocr == "auto"
     options = Options(
         sources=folder,
-        copied=_path(sources) if connectors else None,
+        copied=path_of("sources", sources) if connectors else None,
         ocr=ocr,
         egress=egress,
         secrets=withheld,
-        keep=_path(keep),
+        keep=path_of("keep", keep),
         not_before=not_before,
         not_after=not_after,
         max_links=max_links,
@@ -503,11 +512,12 @@ class _Told(msgspec.Struct, frozen=True):
 
 def _settings(settings: Settings | None, overrides: Sequence[str], tell: Tell) -> Settings:
     """Those that were given whole, or those of this place with the overrides. Raises ConfigError."""
-    if settings is not None:
-        if overrides:
+    whole, texts = settings_of(settings), overrides_of(overrides)
+    if whole is not None:
+        if texts:
             raise ConfigError("Give settings or overrides, not both.")
-        return settings
-    loaded = load(overrides)
+        return whole
+    loaded = load(texts)
     for warning in loaded.warnings:
         tell(f"warning: {warning}")
     return with_effort(loaded)
@@ -518,7 +528,3 @@ def _key_ids(trust: Collection[str]) -> Collection[str]:
     if isinstance(trust, str) or not all(_KEYID.fullmatch(keyid) for keyid in trust):
         raise RequestError("trust holds key ids, each of 64 hexadecimal digits, as a replay shows them.")
     return trust
-
-
-def _path(path: Path | str | None) -> Path | None:
-    return None if path is None else Path(path)

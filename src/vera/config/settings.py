@@ -5,10 +5,11 @@ The defaults are in `vera/default.yaml`. A setting whose feature is still to com
 
 from collections.abc import Mapping
 from ipaddress import ip_address
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, PrivateAttr
 
+from vera.config.errors import ConfigError
 from vera.config.section import (
     ADDRESS_FORM,
     SECRET_FORM,
@@ -661,7 +662,10 @@ class Settings(Section):
 
 
 def requiring(settings: Settings, require: Required) -> Settings:
-    """The settings, under which an answer must be VERIFIED for exit code 0 where that is required."""
+    """The settings, under which an answer must be VERIFIED for exit code 0 where that is required. Raises
+    ConfigError for another word."""
+    if require not in get_args(Required):
+        raise ConfigError(f"There is no require={require!r}. It is 'quoted' or 'verified'.")
     if require == "quoted":
         return settings
     verification = settings.verification.model_copy(update={"require": require})

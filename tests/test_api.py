@@ -184,7 +184,8 @@ def test_what_is_less_than_required_has_exit_code_3(place: Path) -> None:
     first = vera.verify(THESIS, **given)
     again = vera.verify(THESIS, **given, require="verified")
     question = "For how long must a written offer for source code be valid under GPL version 3?"
-    answer = vera.research(question, **given, require="VERIFIED")
+    in_capitals: Any = "VERIFIED"
+    answer = vera.research(question, **given, require=in_capitals)
     assert (first.word, first.exit_code) == ("QUOTED", 0)
     assert (again.word, again.exit_code, again.reused) == ("QUOTED", 3, True)
     assert (answer.status, answer.exit_code) == ("QUOTED", 3)
@@ -197,6 +198,9 @@ def test_progress_is_told_in_sentences(place: Path) -> None:
     assert said
     assert all(line == line.strip() and "\n" not in line for line in said)
 
+
+UNKNOWN: list[Any] = ["verifed", True, None, ""]
+"""What nothing can be required by."""
 
 BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "an empty thesis": (lambda: vera.verify(" ", input_dir=LICENCES), vera.RequestError, "thesis"),
@@ -231,7 +235,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
             vera.RequestError,
             "There is no require=",
         )
-        for word in ("verifed", True, None, "")
+        for word in UNKNOWN
         for function in (vera.verify, vera.research)
     },
     "no inputs": (
@@ -258,6 +262,16 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: vera.research("Why?", input_dir=LICENCES, work_dir="", settings=BUILT_IN),
         vera.RequestError,
         "work_dir is empty",
+    ),
+    "a work folder of other files": (
+        lambda: vera.research("Why?", input_dir=LICENCES, work_dir=".", settings=BUILT_IN),
+        vera.SessionError,
+        "Choose a new or empty folder",
+    ),
+    "a work folder of other files, for a thesis": (
+        lambda: vera.verify(THESIS, input_dir=LICENCES, work_dir=".", settings=BUILT_IN),
+        vera.SessionError,
+        "holds files that are no session of VERA: 'examples'",
     ),
     "sources without a name": (
         lambda: vera.check("none.md", sources=""),

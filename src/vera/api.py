@@ -62,7 +62,7 @@ from vera.runtime.research import new_session, open_run
 from vera.runtime.reuse import verify_or_reuse
 from vera.runtime.setup import prepare
 from vera.runtime.thesis import inquiry_of
-from vera.session import LogError, SessionError
+from vera.session import LogError, SessionError, insist_on_place
 from vera.store import StoreError
 
 __all__ = [
@@ -339,6 +339,7 @@ async def research_async(
     run = loaded.run.model_copy(update=wanted)
     chosen = loaded.model_copy(update={"run": run})
     root = session_dir or default_work_dir(base, question)
+    insist_on_place(root)
     before = await _parent(parent, base, progress, trust_session=trust_session)
     with ExitStack() as stack:
         made = connected.connections

@@ -89,3 +89,15 @@ print(gc.get_threshold()[0], "rich" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("\n20000 False\n"), done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "verify"])
+def test_a_work_folder_of_other_files_is_refused_before_anything_is_read(command: str, base: Path) -> None:
+    words = [sys.executable, "-m", "vera", command, "Offers are valid.", "--input-dir", "documents"]
+    words += ["--work-dir", "documents", "--model-base-url", "builtin"]
+    done = subprocess.run(words, cwd=base, capture_output=True, text=True, check=False)
+    assert done.returncode == ERROR
+    assert (
+        "holds files that are no session of VERA: 'terms.txt'. Choose a new or empty folder." in done.stderr
+    )
+    assert [path.name for path in (base / "documents").iterdir()] == ["terms.txt"]

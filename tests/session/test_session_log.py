@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vera import events
-from vera.session import Session, seal
+from vera.session import Session, SessionError, insist_on_place, seal
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader, seal_line
 
 
@@ -339,3 +339,34 @@ def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
     Session.create(tmp_path / "s", {}).close()
     assert stat.S_IMODE((tmp_path / "s").stat().st_mode) == 0o755
     assert stat.S_IMODE((tmp_path / "s" / "trace.jsonl").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [],
+        ["trace.jsonl", "notes.md", "mine.txt"],
+        ["session.log", "run.log", "run.pid", "input/dropped.txt"],
+        ["workspace/"],
+        ["trace.jsonl.unbegun-1", "notes.md", "store/"],
+        [".vera/in-flight/x"],
+    ],
+    ids=str,
+)
+def test_a_session_may_begin_in_an_empty_folder_and_where_one_was_begun(
+    names: list[str], tmp_path: Path
+) -> None:
+    root = tmp_path / "s"
+    insist_on_place(root)
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).mkdir() if name.endswith("/") else (root / name).touch()
+    insist_on_place(root if names else tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.txt", "report.md", "answer.md", "output/a.txt", ".env"])
+def test_no_session_begins_among_other_files(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).touch()
+    with pytest.raises(SessionError, match=r"Choose a new or empty folder\."):
+        insist_on_place(tmp_path)

@@ -138,11 +138,12 @@ def _research(
     from vera.cli.execute import execute
     from vera.runtime.connectors import connect, sources_of
     from vera.runtime.research import new_session
-    from vera.session import Session
+    from vera.session import Session, insist_on_place
 
     connected = asyncio.run(connect(settings, sources_of(settings), progress.say))
     settings = connected.settings
     root = settings.run.work_dir or default_work_dir(settings.run.base_dir, text)
+    insist_on_place(root)
 
     def open_session() -> Session:
         return new_session(root, settings, text, progress, parent)

@@ -212,7 +212,7 @@ def run(
         from vera.runtime.connectors import connect, sources_of
         from vera.runtime.inputs import pages_of
         from vera.runtime.research import new_session
-        from vera.session import Session
+        from vera.session import Session, insist_on_place
 
         given = read_handed(sys.stdin.buffer) if handed else None
         text = given.text if given else read_task(question, task)
@@ -243,6 +243,7 @@ def run(
         root = (
             _asked_again(chosen, text, progress) if chosen else default_work_dir(settings.run.base_dir, text)
         )
+        insist_on_place(root)
 
         def open_session() -> Session:
             return new_session(root, settings, text, progress)

@@ -53,7 +53,7 @@ from vera.extraction.source import Unreadable
 from vera.headline import EXIT_CODES, HOLDS, exit_code
 from vera.runtime.setup import open_signer
 from vera.runtime.thesis import Say, look_up
-from vera.session import SessionError
+from vera.session import SessionError, insist_on_place
 from vera.session.session import FOLDER_MODE, TRACE
 from vera.state import RunState
 from vera.store import Store, StoreError
@@ -113,8 +113,9 @@ async def verify_or_reuse(
     request is looked for, in this process or another, this one waits for its verdict, as long as the
     budget allows at most; one with another budget may come to another verdict, and is not waited for.
 
-    Raises as `look_up` does, and SessionError when `root` cannot be copied to.
+    Raises as `look_up` does, and SessionError when `root` cannot be copied to or holds other files.
     """
+    insist_on_place(root)
     inquiry = narrowed(inquiry, settings)
     if parent is not None:
         result = await look_up(inquiry, settings, root, parent=parent, say=say, now=now)

@@ -2,7 +2,7 @@
 
 from vera.session.log import LogBroken, LogError, LogInUse, Reader
 from vera.session.seal import Integrity, check
-from vera.session.session import Session, SessionError, load_text, rebuild
+from vera.session.session import Session, SessionError, insist_on_place, load_text, rebuild
 from vera.store import replace_file
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Session",
     "SessionError",
     "check",
+    "insist_on_place",
     "load_text",
     "rebuild",
     "replace_file",

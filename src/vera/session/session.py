@@ -17,6 +17,7 @@ from vera.session import stop_request
 from vera.session.log import Log, LogBroken, LogError, LogInUse, Reader
 from vera.session.projections import Projection, all_projections
 from vera.session.seal import Seal, Sign
+from vera.session_files import others_in
 from vera.state import RunState
 from vera.store import Store, replace_file
 from vera.usage import GUIDED
@@ -260,6 +261,22 @@ def make_folder(root: Path) -> bool:
         return False
     root.chmod(FOLDER_MODE)
     return True
+
+
+def insist_on_place(root: Path) -> None:
+    """Raise SessionError where a folder holds files that are no session of VERA, nor what a start that failed
+    left: the session would be written among them."""
+    try:
+        others = others_in(root)
+    except OSError as error:
+        raise SessionError(f"Cannot use {root} as work folder: {_reason(error)}.") from None
+    if others:
+        named = ", ".join(repr(name[:80]) for name in others[:3])
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        raise SessionError(
+            f"The work folder {root} holds files that are no session of VERA: {named}{more}. "
+            "Choose a new or empty folder."
+        )
 
 
 def load_text(store: Store, text: Text) -> str:

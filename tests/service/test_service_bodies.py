@@ -124,6 +124,16 @@ def test_a_request_of_another_folder_is_refused(client: TestClient, token: str) 
     assert (answer.status_code, "corpus" in answer.json()["error"]["message"]) == (400, True)
 
 
+@pytest.mark.parametrize("text", ["  \n", "x \0 y [1]", "%PDF-1.4 x", "\x01\x02\x03\x04 b"])
+def test_a_report_that_is_no_text_is_refused_before_a_job_begins(
+    client: TestClient, token: str, text: str
+) -> None:
+    answer = post(client, token, json.dumps({"text": text}).encode(), "/v1/check")
+    assert answer.status_code == 400, answer.text
+    assert "The report" in answer.json()["error"]["message"]
+    assert "report.md cannot" not in answer.text
+
+
 def test_a_lens_that_is_a_path_is_no_lens(client: TestClient, token: str) -> None:
     answer = post(client, token, json.dumps({"text": THESIS, "lens": "/etc/x.yaml"}).encode())
     assert answer.status_code == 400

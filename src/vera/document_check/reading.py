@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vera.agent.errors import SetupError
+from vera.attestation.request import RequestError
 from vera.document_check.document import Document, read
 from vera.document_check.docx import marked as word_marked
 from vera.document_check.html import marked, unmarked
@@ -35,6 +36,18 @@ class Written(NamedTuple):
     document: Document
     format: str
     text: str
+
+
+def insist_on_text(text: str) -> None:
+    """Raise RequestError for a report that was sent as Markdown and is empty, or no text."""
+    if not text.strip() or "\0" in text:
+        raise RequestError("The report is empty, or holds a zero byte. Give it as Markdown.")
+    try:
+        kind = format_of(text.encode("utf-8", "replace"), "report.md").name
+    except Unreadable as error:
+        raise RequestError(f"The report cannot be checked: {error}. Give it as Markdown.") from None
+    if kind not in ("txt", "md", "html"):
+        raise RequestError(f"The report cannot be checked: it is {kind}. Give it as Markdown.")
 
 
 def document_bytes(path: Path) -> bytes:

@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from vera.document_check.reading import TEXT_LIMIT
+from vera.agent.errors import SetupError
+from vera.document_check.reading import TEXT_LIMIT, insist_on_text
 from vera.document_check.run import Options, Report, check_bytes, require_date
 from vera.document_check.sources import FILE_BYTES
 from vera.evidence.reading import read_regular
@@ -54,12 +55,14 @@ ARGUMENTS: dict[str, Any] = {
 
 
 async def check_report(service: Service, arguments: Arguments, tell: Tell) -> ServiceReply:
-    """Hold a report against the documents. Raises ToolError, SetupError."""
+    """Hold a report against the documents. Raises ToolError, RequestError, SetupError."""
     only(arguments, ARGUMENTS)
     text = text_of(arguments, "text", min(TEXT_BYTES, TEXT_LIMIT))
     path = text_of(arguments, "path", 4096)
     if bool(text) == bool(path):
         raise ToolError("Give either the text of the report, or the path of its file.")
+    if text:
+        insist_on_text(text)
     not_before, not_after = (text_of(arguments, name, 10) for name in ("not_before", "not_after"))
     require_date("not_before", not_before)
     require_date("not_after", not_after)
@@ -77,7 +80,10 @@ async def check_report(service: Service, arguments: Arguments, tell: Tell) -> Se
     )
     data, place = await _document(service, text, path)
     tell("checking the report")
-    report = await asyncio.to_thread(check_bytes, data, place, options, tell)
+    try:
+        report = await asyncio.to_thread(check_bytes, data, place, options, tell)
+    except SetupError as error:  # a client may not know where on this machine the file lies
+        raise ToolError(str(error).replace(str(place), path[:200] or "The text")) from None
     return ServiceReply(value=as_json(msgspec.structs.replace(report, document=path or "text")))
 
 

@@ -155,8 +155,10 @@ def _research(body: ResearchBody, terms: Terms, accepted: Reach | None) -> Work:
 
 
 def _check(body: CheckBody, terms: Terms, accepted: Reach | None) -> Work:
+    from vera.document_check.reading import insist_on_text
     from vera.document_check.run import require_date
 
+    insist_on_text(body.text)
     for name in ("not_before", "not_after"):
         require_date(name, getattr(body, name))
     reach = accepted or Reach(

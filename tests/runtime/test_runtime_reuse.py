@@ -461,7 +461,7 @@ def test_a_named_work_folder_that_is_not_empty_is_left_alone(bench: Bench, tmp_p
     bench.verify(bench.inquiry())
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("Dear")
-    with pytest.raises(SessionError, match="not empty"):
+    with pytest.raises(SessionError, match="Choose a new or empty folder"):
         bench.verify(bench.inquiry(), chosen=True, root=tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
 

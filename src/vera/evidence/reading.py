@@ -21,7 +21,7 @@ DEEPEST = 100
 """Folders within folders that are looked into."""
 
 WRITTEN = "written by the session of VERA in this folder: no source"
-"""Why a file beside a person's own is skipped."""
+"""Why a file that lies beside files of a person is skipped."""
 
 _SESSION = "a session of VERA: what it wrote is no source"
 

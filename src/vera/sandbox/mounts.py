@@ -99,7 +99,7 @@ def sessions_in(folder: Path) -> list[Path]:
         raise BoxError(
             f"The input folder {folder} holds what a session of VERA wrote, and no command may take that for "
             "documents.",
-            hint="put the documents into a folder of their own",
+            hint="put the documents into another folder",
         )
     covered = sorted(path.relative_to(folder) for path in _session_folders(folder))
     if len(covered) > MAX_COVERED:

@@ -31,7 +31,7 @@ def severities(document: str) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("document", "at_least"), [("third", 32), ("fourth", 26), ("fifth", 17), ("sixth", 18)]
+    ("document", "at_least"), [("third", 32), ("fourth", 26), ("fifth", 17), ("sixth", 18), ("eighth", 21)]
 )
 def test_what_was_found_is_still_found_and_no_true_statement_is_called_wrong(
     document: str, at_least: int

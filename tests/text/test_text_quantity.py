@@ -382,6 +382,8 @@ def test_what_sticks_to_a_number_on_the_screen_or_only_in_the_text_is_told_apart
         ("96,3 millions d'euros", "la dette est de 96.300.000 euros, et le reste est dans les comptes"),
         ("74 t", "74 Tonnen"),
         ("30 days", "kept for 30 d"),
+        ("200 minutes", "restored in 3 h 20 min"),
+        ("200 minutes", "restored in 3 hours and 20 minutes"),
     ],
 )
 def test_forms_of_contracts_reports_and_manuals_are_backed(claim: str, source: str) -> None:

@@ -239,7 +239,7 @@ def _joined(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | No
     if second.kind == "decade" and second.value < 100 and first.spelled and between.strip(" -") == "":
         return _decade_of_century(text, first, second)
     if first.kind == second.kind == "amount" and between.strip(" ,") in ("", "and"):
-        return _feet_and_inches(text, first, second)
+        return _as_one(text, first, second)
     if share := _share(text, first, second, between):
         return None, share
     if match := _RANGE.match(between):
@@ -258,12 +258,14 @@ def _decade_of_century(text: str, first: Quantity, second: Quantity) -> tuple[Qu
     return None, replace(second, text=written, start=first.start, value=value)
 
 
-def _feet_and_inches(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
-    if first.units != unit_words()["foot"] or second.units != unit_words()["inch"]:
-        return first, second
-    inches = ARITHMETIC.fma(first.value, Decimal(12), second.value)
-    written = text[first.start : second.end]
-    return None, replace(second, text=written, start=first.start, value=inches, hedge=first.hedge)
+def _as_one(text: str, first: Quantity, second: Quantity) -> tuple[Quantity | None, Quantity]:
+    """Feet and inches, and hours and minutes, as one amount of the smaller unit."""
+    for large, small, times in (("foot", "inch", 12), ("hour", "minute", 60)):
+        if first.units == unit_words()[large] and second.units == unit_words()[small]:
+            value = ARITHMETIC.fma(first.value, Decimal(times), second.value)
+            written = text[first.start : second.end]
+            return None, replace(second, text=written, start=first.start, value=value, hedge=first.hedge)
+    return first, second
 
 
 def _share(text: str, first: Quantity, second: Quantity, between: str) -> Quantity | None:

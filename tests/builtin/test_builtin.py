@@ -142,6 +142,22 @@ def test_a_file_name_cannot_pose_as_a_citation() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Report [final].txt", "Report [final].txt"),
+        ("Report [final](http://a.example).txt", "Report final (http://a.example).txt"),
+        ("gad<U+200B>get.txt", "gadget.txt"),
+    ],
+)
+def test_a_file_is_called_by_its_name_in_the_answer(name: str, shown: str) -> None:
+    messages = tuple(
+        msgspec.structs.replace(message, content=(message.content or "").replace("gpl.txt", name))
+        for message in DONE
+    )
+    assert (turn(messages).action.final or "").endswith(f": {shown} [ev_0003:1-3]")
+
+
 def test_after_an_epoch_the_notes_are_enough_to_answer() -> None:
     note = turn(DONE).note
     assert note is not None

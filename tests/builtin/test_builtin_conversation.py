@@ -1,6 +1,7 @@
 """What the extractive model understands of the messages of a lane."""
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vera.builtin.conversation import (
@@ -11,6 +12,7 @@ from vera.builtin.conversation import (
     understand,
 )
 from vera.model.types import Message
+from vera.sanitize import printed_name
 
 
 def user(text: str) -> Message:
@@ -100,6 +102,27 @@ def test_every_file_name_survives_the_notes(path: str, first: int, last: int, sc
     note = leads_note([Lead(path, first, last, last, round(score, 3))])
     (lead,) = understand([user(f"PINNED notes.md\n- {note}")]).leads
     assert (lead.path, lead.first, lead.last) == (path, first, last)
+
+
+NAMES = st.text(min_size=1, max_size=20) | st.text("a <U+0>\u00a0\n\u200b\u202e", min_size=1, max_size=20)
+
+
+@given(NAMES)
+@example("price list  2026.txt")
+@example(" leading.txt")
+@example("x<U+0020>.txt")
+@example("n" * 900 + ".txt")
+def test_every_file_name_survives_the_search_and_the_read(path: str) -> None:
+    shown = printed_name(path)
+    listing = f'OBSERVATION · search "x" · captured\n[1] {shown} lines 1-2 of 2 (score 1.00)\n1| text'
+    reading = f"OBSERVATION ev_0002 · read {shown} · lines 1-2 of 2 · captured\n1| text"
+    found = understand([TASK, user(listing), user(reading)])
+    assert [each.path for each in (*found.hits, *found.reads)] == [path, path]
+
+
+@pytest.mark.parametrize("name", ["a.txt", "Report [final].txt", "Müller & Söhne/100 % <neu>.md", "n" * 159])
+def test_a_plain_name_is_shown_as_it_is(name: str) -> None:
+    assert printed_name(name) == name
 
 
 LINES = st.sampled_from(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support.cli import vera
+from support.cli import folded, vera
 
 SO = "It is so."
 WEB = ("--scope", "web")
@@ -88,3 +88,21 @@ def test_a_folder_with_nothing_to_read_is_said(tmp_path: Path) -> None:
     (said,) = done.stderr.splitlines()
     assert said.startswith("vera: ") and "documents" in said
     assert not (tmp_path / "w").exists()
+
+
+def test_no_name_of_a_file_hides_it_from_a_thesis(tmp_path: Path) -> None:
+    names = (
+        "price list  2026.txt",
+        " leading.txt",
+        "no\u00a0break.txt",
+        "two\nlines.txt",
+        f"{'n' * 170}.txt",
+    )
+    (tmp_path / "input").mkdir()
+    for number, name in enumerate(names):
+        (tmp_path / "input" / name).write_text(f"The zebra gadget costs {215 + number} euros.\n")
+    thesis = "The zebra gadget costs 999 euros."
+    done = vera("verify", thesis, "--input-dir", "input", "--json", cwd=tmp_path)
+    assert done.returncode == 4, done.stdout
+    (session,) = (tmp_path / "work").iterdir()
+    assert {each.source for each in folded(session).evidence.values() if not each.lead} == set(names)

@@ -34,6 +34,7 @@ from vera.lane.tools.submit import Submit
 from vera.model.types import Model, ModelInfo
 from vera.protocol import tools as functions
 from vera.sandbox.types import Box
+from vera.sanitize import printed_name
 from vera.selection.chooser import Chooser
 from vera.session import Session
 from vera.usage import BYTES_PER_TOKEN, MAIN, RunUsage
@@ -287,7 +288,8 @@ def head_bytes(protocol: str, tools: Sequence[Tool], *texts: str) -> int:
 def _listed(place: Environment, info: ModelInfo, taken: int) -> list[str]:
     """The input files that the task names: the first ones, as far as the head, of which so many bytes are
     taken, stays within its share of a small context."""
-    names = [*(place.corpus.names(FILES_LISTED) if place.corpus else []), *place.pages][:FILES_LISTED]
+    files = place.corpus.names(FILES_LISTED) if place.corpus else []
+    names = [printed_name(name) for name in (*files, *place.pages)][:FILES_LISTED]
     if info.context_tokens is None:
         return names
     room = info.context_tokens * HEAD_SHARE * BYTES_PER_TOKEN - taken - LISTING_BYTES

@@ -9,6 +9,7 @@ import msgspec
 from vera import events
 from vera.decode_errors import DECODE_ERRORS
 from vera.evidence.queries import family
+from vera.sanitize import named
 
 MAX_FAMILIES = 1_000
 MAX_FAILED = 50
@@ -21,7 +22,7 @@ LANE = "thesis"
 """What the name of a look-up's lane begins with; its last record says how the look-up ended."""
 
 _MAX_NAME = 2000
-_HIT = re.compile(r"^\[\d{1,3}\] (.{1,400}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
+_HIT = re.compile(r"^\[\d{1,3}\] (.{1,8000}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
 _ADDRESS = re.compile(r"^ {1,8}(https?://\S{1,2000})$", re.MULTILINE)
 _HREF = re.compile(rb"(?i)\bhref\s{0,4}=\s{0,4}[\"']?(https?://[^\s\"'<>]{4,1000})")
 _SEARCHES = dict.fromkeys(("web_search", "brave_search", "brave_news"), "search of the web")
@@ -111,7 +112,7 @@ def _families(
             continue
         listing = text(each.text)
         sources = found.setdefault(key, {})
-        sources.update(dict.fromkeys([*_HIT.findall(listing), *_ADDRESS.findall(listing)]))
+        sources.update(dict.fromkeys([*map(named, _HIT.findall(listing)), *_ADDRESS.findall(listing)]))
     return (tuple(sources) for sources in found.values())
 
 

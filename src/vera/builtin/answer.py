@@ -1,6 +1,8 @@
 """The text of the answer: where the extracts stand, and honestly what they are."""
 
+import re
 from collections.abc import Sequence
+from unicodedata import category
 
 from vera.builtin.scoring import Window
 from vera.disclosure import (
@@ -16,6 +18,10 @@ from vera.disclosure import (
 )
 
 _QUERIES_NAMED = 4
+_HARMLESS = re.compile(r"(\[(?!(?i:ev_))[^\W\d_][\w .,-]{0,100}\](?![(\[:]))")
+"""A word in brackets that is neither a citation nor a link."""
+
+_NO_BRACKETS = str.maketrans("[]【】", "    ")
 
 
 def answer_text(
@@ -59,6 +65,8 @@ def _searched(searches: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """A name that cannot be taken for a citation or a second line."""
-    shown = (char if char.isprintable() and char not in "[]【】" else " " for char in text)
+    """A name that cannot be taken for a citation, a link or a second line."""
+    parts = _HARMLESS.split(text)
+    bare = [part if number % 2 else part.translate(_NO_BRACKETS) for number, part in enumerate(parts)]
+    shown = (char if char.isprintable() else " " for char in "".join(bare) if category(char) != "Cf")
     return " ".join("".join(shown).split())

@@ -11,6 +11,7 @@ import msgspec
 
 from vera.decode_errors import DECODE_ERRORS
 from vera.model.types import Message
+from vera.sanitize import named, printed_name
 
 MAX_LINE_LENGTH = 4000
 MAX_LINES = 20_000
@@ -136,7 +137,7 @@ def _digit(score: float) -> str:
 
 
 def _quoted(path: str) -> str:
-    return msgspec.json.encode(path).decode()
+    return msgspec.json.encode(printed_name(path)).decode()
 
 
 class _Reader:
@@ -169,8 +170,8 @@ class _Reader:
                 part = opened
             elif part == "task":
                 self._question.append(line)
-            elif part == "files" and (named := _FILE.match(line.rstrip())):
-                self._files.append(named.group(1))
+            elif part == "files" and (listed := _FILE.match(line.rstrip())):
+                self._files.append(named(listed.group(1)))
             elif part == "notes":
                 self._note(line)
 
@@ -191,7 +192,7 @@ class _Reader:
         evidence, what = header.group(1) or "", header.group(2)
         if failed := _FAILED.match(what):
             if failed.group(1) == "read":
-                self._unreadable.append(failed.group(2))
+                self._unreadable.append(named(failed.group(2)))
             else:
                 self._failed_searches += 1
         elif searched := _SEARCHED.match(what):
@@ -200,7 +201,7 @@ class _Reader:
         elif (read := _READ.match(what)) and evidence:
             path, first, last, total = read.groups()
             lines = {number: text for number, text in body if number is not None}
-            self._reads.append(Excerpt(path, int(total), lines, int(first), int(last), evidence))
+            self._reads.append(Excerpt(named(path), int(total), lines, int(first), int(last), evidence))
 
     def conversation(self) -> Conversation:
         return Conversation(
@@ -221,7 +222,7 @@ class _Reader:
 
     def _note(self, line: str) -> None:
         if noted := _NOTED_READ.match(line):
-            self._noted_reads.append(Lead(noted[1], int(noted[2]), int(noted[3]), int(noted[4]), 0.0))
+            self._noted_reads.append(Lead(named(noted[1]), int(noted[2]), int(noted[3]), int(noted[4]), 0.0))
         elif marked := _NOTE_MARK.match(line):
             if marked.group(1) == "leads":
                 self._noted_searches += 1
@@ -255,7 +256,7 @@ def _noted_candidates(text: str) -> Iterator[Candidate]:
 
 def _unquoted(text: str) -> str | None:
     try:
-        return msgspec.json.decode(text, type=str)
+        return named(msgspec.json.decode(text, type=str))
     except DECODE_ERRORS:
         return None
 
@@ -281,7 +282,9 @@ def _hits(body: list[tuple[int | None, str]]) -> list[Excerpt]:
         elif match := _HIT.match(text):
             path, first, last, total, score, meaning = match.groups()
             near = meaning is not None
-            found.append(Excerpt(path, int(total), {}, int(first), int(last), score=float(score), near=near))
+            found.append(
+                Excerpt(named(path), int(total), {}, int(first), int(last), score=float(score), near=near)
+            )
             inside = True
         else:
             inside = False

@@ -20,6 +20,7 @@ from vera.builtin.question import Question, analyse
 from vera.builtin.scoring import Window, grown, windows
 from vera.builtin.term_weights import Lexis, weigh
 from vera.protocol.turn import Action, Turn
+from vera.sanitize import printed_name
 
 HITS = 12
 MAX_READS = 4
@@ -98,7 +99,7 @@ def next_turn(conversation: Conversation, *, instead: bool = False) -> Turn:
     lead = None if exhausted else _unread(step)
     if lead is not None:
         first, last = _region(lead, conversation)
-        args = {"path": lead.path, "first": first, "last": last}
+        args = {"path": printed_name(lead.path), "first": first, "last": last}
         return Turn(thought=_READING, action=Action(tool="read", args=args), note=note)
     return _final(step, _chosen(step), note)
 

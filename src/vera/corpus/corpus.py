@@ -38,6 +38,7 @@ from vera.embedding.values import Embedder
 from vera.extraction.canonical import FORMATS
 from vera.extraction.extractor import Extractor
 from vera.extraction.source import Extracted, Unreadable
+from vera.sanitize import printed_name
 from vera.version import __version__
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ _FILE = "index.sqlite"
 _LOCK = "lock"
 _MAX_HITS = 50
 _NEAR_NAMES = 5
-_MAX_NAME_LENGTH = 1000
+_MAX_NAME_LENGTH = 5000
 
 
 class Corpus:
@@ -372,5 +373,9 @@ def _unknown(path: str, index: Index) -> UnknownDocument:
     name = _searchable(path)
     pool = sorted(set(index.like(name)) | set(index.names(_NEAR_NAMES)))
     near = difflib.get_close_matches(name, pool, n=_NEAR_NAMES, cutoff=0.3)
-    advice = f"Names like it: {', '.join(near)}." if near else "Search for its words to find the name."
+    advice = (
+        f"Names like it: {', '.join(map(printed_name, near))}."
+        if near
+        else "Search for its words to find the name."
+    )
     return UnknownDocument(f"No file of the input folder is named {name[:200]!r}. {advice}", tuple(near))

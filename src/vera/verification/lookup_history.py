@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from vera import events
 from vera.audit.source_text import SourceText
+from vera.sanitize import named
 from vera.session import Reader, Session
 from vera.session.session import TRACE
 from vera.store import StoreError
 from vera.verification.passages import Passage
 
-_HIT = re.compile(r"^\[\d{1,3}\] (.{1,400}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
+_HIT = re.compile(r"^\[\d{1,3}\] (.{1,8000}) lines \d{1,9}-\d{1,9} of \d{1,9}", re.MULTILINE)
 _URL = re.compile(r"^ {4}(https?://\S{1,2000})$", re.MULTILINE)
 _OVER_BUDGET = ("over_budget", "search_over_budget")
 
@@ -58,7 +59,7 @@ class Seen:
 
     def paths(self, call: str) -> Sequence[str]:
         """The files that a search of the corpus named, best first."""
-        return [found[1] for found in _HIT.finditer(self._lead(call))]
+        return [named(found[1]) for found in _HIT.finditer(self._lead(call))]
 
     def urls(self, call: str) -> Sequence[str]:
         """The addresses that a search of the web named, best first."""

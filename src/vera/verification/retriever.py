@@ -29,6 +29,7 @@ from vera.extraction.source import Unreadable
 from vera.model.types import Choice, Completion, ModelInfo, Request
 from vera.protocol.text import render
 from vera.protocol.turn import Action, Turn
+from vera.sanitize import printed_name
 from vera.verification.families import MAX_FAMILIES, families, web_families
 from vera.verification.lookup_history import Seen
 from vera.verification.passages import Passage, best, cluster_numbers, file_evidence, finds_in
@@ -220,7 +221,7 @@ class EvidenceRetriever:
                 )
         for find in self.finds(claim):
             if find.path and not self._seen.evidence_of(find):
-                args = {"path": find.path, "first": find.first, "last": find.last}
+                args = {"path": printed_name(find.path), "first": find.first, "last": find.last}
                 read = _step("sources", f"These lines may speak of {claim.key}.", "read", **args)
                 again = find.path in self._seen.files
                 yield read._replace(again=again, size=self._sizes.get(find.path, 0))

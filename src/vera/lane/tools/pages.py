@@ -11,7 +11,7 @@ from vera.corpus import Corpus, Found, Hit
 from vera.events import Evidence
 from vera.lane.tools import Call, Outcome, Tool
 from vera.lane.tools.read import SPEC
-from vera.sanitize import one_line
+from vera.sanitize import named, one_line
 from vera.state import RunState
 from vera.store import Store, StoreError
 from vera.text.passages import Passages
@@ -120,10 +120,15 @@ class ReadPages:
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
         path = args["path"].strip()
-        page = self._pages.get(path) or self._pages.get(path.removeprefix("/input/"))
+        page = next((self._pages[name] for name in _names(path) if name in self._pages), None)
         if page is None:
             return await self._read.run(args, call)
         outcome = await self._read.run({**args, "path": page.id}, call)
         name = one_line(args["path"], NAME_SHOWN)
         header = outcome.header.replace(f"read {page.id} ({page.source})", f"read {name}", 1)
         return msgspec.structs.replace(outcome, header=header)
+
+
+def _names(path: str) -> tuple[str, ...]:
+    """The names of a page that a path may be: as search shows it, and as it is."""
+    return named(path), path, path.removeprefix("/input/")

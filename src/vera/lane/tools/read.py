@@ -1,6 +1,7 @@
 """`read`: numbered lines of an input file, of a file in /work, or of an evidence, by the host."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from vera.extraction.extractor import Extractor
 from vera.extraction.source import Extracted, Unreadable, is_read_by_ocr
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
-from vera.sanitize import one_line
+from vera.sanitize import WHOLE_NAME, named, one_line, printed_name
 from vera.store import StoreError
 from vera.text.span import Lines
 
@@ -65,7 +66,7 @@ class Read:
 
     async def run(self, args: Mapping[str, Any], call: Call) -> Outcome:
         path = args["path"].strip()
-        name = one_line(path)
+        name = one_line(path, WHOLE_NAME)
         first, last = args.get("first", 1), args.get("last")
         if last is not None and last < first:
             return failed(f"read {name}", "bad_arguments", f"'last' ({last}) lies before 'first' ({first})")
@@ -81,7 +82,7 @@ class Read:
                 return failed(
                     f"read {name}", "not_found", "there are no input files; read /work/… or an evidence id"
                 )
-            document = self._corpus.document(self._within_input(path))
+            document = _document(self._corpus, self._within_input(path), self._within_input(args["path"]))
         except UnknownDocument as unknown:
             return failed(f"read {name}", "not_found", str(unknown))
         except (Unreadable, IndexUnusable) as problem:
@@ -151,6 +152,25 @@ class Read:
         )
 
 
+def _document(corpus: Corpus, path: str, as_given: str) -> Document:
+    """The file that search shows as `path`, else the one of exactly that name, else the only one whose name
+    looks so on one line. Raises UnknownDocument, Unreadable, IndexUnusable."""
+    for name in dict.fromkeys((named(path), as_given)):
+        with suppress(UnknownDocument):
+            return corpus.document(name)
+    try:
+        return corpus.document(path)
+    except UnknownDocument as unknown:
+        alike = [name for name in unknown.near if _flat(name) == _flat(path)]
+        if len(alike) != 1:
+            raise
+    return corpus.document(alike[0])
+
+
+def _flat(name: str) -> str:
+    return one_line(named(name), WHOLE_NAME)
+
+
 def _input_file(document: Document, first: int, last: int | None) -> Outcome:
     """Lines of a file of the input folder, with what is known of it and of the archive that it lay in."""
     outcome = _window(document.extracted, first, last, document.path, "captured", document.raw)
@@ -198,7 +218,7 @@ def _window(
     extracted: Extracted, first: int, last: int | None, source: str, tier: str, raw: bytes
 ) -> Outcome:
     lines = Lines(extracted.text)
-    name = one_line(source)
+    name = printed_name(source)
     first, last = _clip(first, last, len(lines))
     if not last:
         return _no_such_lines(name, first, len(lines))

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from vera.corpus import Found, Hit, IndexUnusable
 from vera.lane.tools import Call, EvidenceDraft, Outcome, failed
 from vera.protocol.turn import ToolSpec
-from vera.sanitize import one_line
+from vera.sanitize import one_line, printed_name
 from vera.text.span import Lines
 
 DEFAULT_HITS = 8
@@ -85,7 +85,7 @@ def _within(hits: Sequence[Hit], room: int) -> list[str]:
     out: list[str] = []
     for rank, hit in enumerate(hits, 1):
         page = f" page {hit.page}" if hit.page else ""
-        where = f"{one_line(hit.path)} lines {hit.first}-{hit.last} of {hit.lines_total}{page}"
+        where = f"{printed_name(hit.path)} lines {hit.first}-{hit.last} of {hit.lines_total}{page}"
         by = "" if hit.by == "words" else f", by {_BY[hit.by]}"
         head = f"[{rank}] {where} (score {hit.score:.2f}{by})"
         body = [f"{number}| {line}" for number, line in enumerate(hit.text.split("\n"), hit.first)]

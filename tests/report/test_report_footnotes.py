@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from support.exported import URL, quote
 from support.markup import problems
 from support.run_pages import FINISHED, HOSTILE
-from vera.report.answer import Report
+from vera.report.answer import Report, block
 from vera.report.footnotes import Footnotes
 from vera.report.footnotes_markdown import markdown
 from vera.report.html.document import report_html
@@ -123,3 +123,22 @@ def test_no_text_of_a_source_becomes_markup_in_a_note_of_the_report(text: str) -
 def test_a_report_without_cited_places_has_no_notes() -> None:
     html = report_html(FINISHED, work_dir="x")
     assert "note-mark" not in html.partition("</style>")[2] and 'id="notes"' not in html
+
+
+@pytest.mark.parametrize(
+    ("cited", "kept", "lines"),
+    [
+        (((58, 58),), {2, 58, 118}, 26),
+        (((10, 110),), {10, 110}, 27),
+        ((), {2, 13, 107, 118}, 25),
+        (((2, 118),), {2, 13, 107, 118}, 25),
+    ],
+)
+def test_the_cited_lines_are_not_those_that_are_cut_out(
+    cited: tuple[tuple[int, int], ...], kept: set[int], lines: int
+) -> None:
+    rows = tuple(f"item{number}" for number in range(2, 119))
+    place = msgspec.structs.replace(quote(2, URL, first=2, last=118, lines=rows), cited=cited)
+    _, *shown = block(place).split("\n")
+    assert {f"> item{number}" for number in kept} <= set(shown)
+    assert len(shown) == lines

@@ -2,8 +2,9 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
+from itertools import chain, islice, pairwise
 
 import msgspec
 
@@ -11,6 +12,7 @@ from vera.attestation.build import claims_of
 from vera.attestation.objects import Attestation, Card, ClaimResult, Findings, hexadecimal, parse
 from vera.audit.pointers import lead_of
 from vera.events import Answer, AttestationReceived, Cited, ClaimCarried, Evidence, ExecutionVerdict
+from vera.evidence.citation import Citation, find_citations
 from vera.evidence.finding import Finding
 from vera.extraction.marks import told, within
 from vera.extraction.source import is_read_by_ocr
@@ -40,14 +42,15 @@ _TAG = re.compile(r"<(?=[a-zA-Z/!?])(?!https?://)|&(?=#[0-9xX]|[a-zA-Z]{2,32}[0-
 entity shows another character than the one that was checked."""
 
 MAX_QUOTED_LINES = 24
-"""Of a longer citation the beginning and the end are printed."""
+"""Of a longer place the cited lines are printed, and of what is around them the beginning and the end."""
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
     """One cited place: its lines as they are in the store, or why they cannot be shown.
 
     `at` is when the bytes were taken (UTC), `sha256` that of the cited bytes, `text_sha256` names the stored
-    text in which they are the lines `first` to `last`.
+    text in which they are the lines `first` to `last`. `cited` are the lines that the answer names in it,
+    before they were made whole sentences.
     """
 
     evidence: str
@@ -63,6 +66,7 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
     origin: str = ""
     by_ocr: bool = False
+    cited: tuple[tuple[int, int], ...] = ()
 
     @property
     def label(self) -> str:
@@ -115,10 +119,20 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 
 def quotes(answer: Answer, evidence: Mapping[str, Evidence], store: Store) -> list[Quote]:
     """What each citation of the answer points at, read from the store and verified against its hash."""
-    return [_quote(cited, evidence.get(cited.evidence), store) for cited in answer.citations]
+    named = _named_lines(answer, store)
+    return [_quote(each, evidence.get(each.evidence), store, named) for each in answer.citations]
 
 
-def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
+def _named_lines(answer: Answer, store: Store) -> list[Citation]:
+    """The citations that name lines, as the answer writes them."""
+    try:
+        text = load_text(store, answer.text)
+    except StoreError:
+        return []
+    return [each for each in find_citations(text) if each.first is not None]
+
+
+def _quote(cited: Cited, evidence: Evidence | None, store: Store, named: Iterable[Citation]) -> Quote:
     if cited.problem or evidence is None:
         problem = cited.problem or "there is no such evidence"
         return Quote(evidence=cited.evidence, first=cited.first, last=cited.last, problem=problem)
@@ -144,7 +158,16 @@ def _quote(cited: Cited, evidence: Evidence | None, store: Store) -> Quote:
         problem=problem,
         origin=evidence.origin,
         by_ocr=is_read_by_ocr(evidence.extractor),
+        cited=tuple(_within(cited, named)),
     )
+
+
+def _within(place: Cited, named: Iterable[Citation]) -> Iterator[tuple[int, int]]:
+    """The lines of a place that citations name, each pair once."""
+    pairs = dict.fromkeys(
+        (each.first or 0, each.last or each.first or 0) for each in named if each.evidence == place.evidence
+    )
+    return (pair for pair in pairs if place.first <= pair[0] <= pair[1] <= place.last)
 
 
 def build(state: RunState, store: Store, without_answer: str) -> Report:
@@ -438,8 +461,26 @@ def block(quote: Quote) -> str:
     read = "read by OCR, " if quote.by_ocr else ""
     taken = f"{origin}{read}{quote.tier} {quote.at}, store/{quote.text_sha256[:12]}…"
     head = one_printable_line(f"{quote.label} {quote.source}, {where}{page} ({taken})")
-    lines = list(quote.lines)
-    if len(lines) > MAX_QUOTED_LINES:
-        half = MAX_QUOTED_LINES // 2
-        lines = [*lines[:half], f"[… {len(lines) - 2 * half} lines …]", *lines[-half:]]
-    return "\n".join([head, *(f"> {line}".rstrip() for line in lines)])
+    return "\n".join([head, *(f"> {line}".rstrip() for line in _shown(quote))])
+
+
+def _shown(quote: Quote) -> list[str]:
+    """The lines of a place; of a long one the cited lines before others, with what is left out counted."""
+    count = len(quote.lines)
+    if count <= MAX_QUOTED_LINES:
+        return list(quote.lines)
+    cited = {number - quote.first for first, last in quote.cited for number in range(first, last + 1)}
+    wanted = dict.fromkeys([*_ends(sorted(cited)), *_ends(range(count))])
+    kept = sorted([at for at in wanted if at < count][:MAX_QUOTED_LINES])
+    shown: list[str] = []
+    for before, at in pairwise([-1, *kept, count]):
+        if at - before > 1:
+            shown.append(f"[… {at - before - 1} lines …]")
+        shown += quote.lines[at : at + 1]
+    return shown
+
+
+def _ends(numbers: Sequence[int]) -> list[int]:
+    """The first and the last ones, from the ends inwards."""
+    both = chain.from_iterable(zip(numbers, reversed(numbers), strict=True))
+    return list(islice(dict.fromkeys(both), MAX_QUOTED_LINES))

@@ -1,10 +1,12 @@
 """The members of archives, mailboxes and mails: what is found, under which names, and what is refused."""
 
+import io
 import os
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -239,6 +241,52 @@ def test_a_cut_archive_gives_what_stands_before_the_cut_and_the_reason(mode: str
     members, reason = box("x.tar." + mode[2:], data[: len(data) // 2]).members()
     told = [member.reason for member in members] + [reason]
     assert any("ends too early" in each or "missing or damaged" in each for each in told)
+
+
+@pytest.mark.parametrize("suffix", ["tar", "tar.gz", "tar.xz", "zip"])
+def test_all_that_is_whole_before_a_cut_is_read(suffix: str, box: Make) -> None:
+    texts = {f"{number}.txt": os.urandom(14_000).hex().encode() for number in range(10)}
+    mode = f"w:{suffix[4:]}" if suffix[4:] else "w"
+    data = zipped(texts) if suffix == "zip" else tarred(texts, mode)
+    members, reason = box(f"x.{suffix}", data[: len(data) // 2]).members()
+    whole = {member.name: member.data for member in members if not member.reason}
+    assert len(whole) >= 3
+    assert all(texts[name] == text for name, text in whole.items())
+    assert reason in ("it ends too early", "its end is missing or damaged")
+
+
+def test_a_member_of_a_cut_zip_is_found_again_and_a_wrong_one_is_not_read(box: Make) -> None:
+    data = bytearray(
+        zipped({"a.txt": b"alpha\n", "b.txt": b"beta\n", "c.txt": b"gamma\n"}, zipfile.ZIP_STORED)
+    )
+    data[data.index(b"beta")] = ord("B")
+    cut = box("x.zip", bytes(data[: data.index(b"PK\x01\x02")]))
+    members, _ = cut.members()
+    assert cut.pick(members[2]) == b"gamma\n"
+    assert cut.reasons() == {"a.txt": "", "b.txt": "its packed data are damaged", "c.txt": ""}
+
+
+def test_a_cut_zip_whose_sizes_stand_behind_its_members_is_read(box: Make) -> None:
+    held = Forward()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.txt", b"alpha PK\x07\x08 omega " * 9)
+        archive.writestr("b.txt", b"beta\n")
+    cut = bytes(held.written[: held.written.index(b"PK\x01\x02") - 2])
+    assert box("x.zip", cut).reasons() == {"a.txt": ""}
+
+
+class Forward(io.RawIOBase):
+    """A file that cannot go back, as a pipe."""
+
+    def __init__(self) -> None:
+        self.written = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self.written += bytes(data)
+        return len(data)
 
 
 def test_a_damaged_header_in_the_middle_of_a_tar_is_said(box: Make) -> None:

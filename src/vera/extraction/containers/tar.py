@@ -159,16 +159,27 @@ class _Content:
 
 
 class _Reading:
-    """A stream that reads as much as it is asked for, as `tarfile` expects of a file."""
+    """A stream that reads as much as it is asked for, as `tarfile` expects of a file.
+
+    Where that is not there, it gives what is before the damage, and raises when more is wanted.
+    """
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
+        self._damage: Broken | None = None
 
     def read(self, size: int, /) -> bytes:
+        if self._damage is not None:
+            raise self._damage
         pieces: list[bytes] = []
-        while size > 0 and (piece := self._stream.read(size)):
-            pieces.append(piece)
-            size -= len(piece)
+        try:
+            while size > 0 and (piece := self._stream.read(size)):
+                pieces.append(piece)
+                size -= len(piece)
+        except Broken as damage:
+            if not pieces:
+                raise
+            self._damage = damage
         return b"".join(pieces)
 
 

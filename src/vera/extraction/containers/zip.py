@@ -1,10 +1,11 @@
-"""Zip archives: members by the table at their end."""
+"""Zip archives: members by the table at their end, or by what stands before each where that is missing."""
 
 import stat
 import zipfile
 from collections.abc import Iterator
 from typing import IO
 
+from vera.extraction.containers.cut_zip import with_table
 from vera.extraction.containers.stream import Broken, Foreign, Meter, Stream, TooMuch
 from vera.extraction.containers.values import FREE_BYTES, MAX_RATIO, Step
 from vera.extraction.zip_errors import ZIP_ERRORS
@@ -24,19 +25,26 @@ class Zip:
         self._meter = meter
         if file.read(4) not in ZIP_MAGIC:
             raise Foreign
+        self._is_cut = False
         try:
             self._zip = zipfile.ZipFile(file)
-        except (*ZIP_ERRORS, OSError) as error:
-            raise Broken("its zip container is broken") from error
+        except (*ZIP_ERRORS, OSError):
+            self._zip = _cut(file)
+            self._is_cut = True
         self._members = self._zip.infolist()
         if any(member.filename == _OFFICE for member in self._members[:50]):
             raise Foreign
 
     def entries(self, first: int) -> Iterator[tuple[Step, Stream | None, str]]:
-        """Each member from number `first` on, with its bytes or the reason why it has none."""
+        """Each member from number `first` on, with its bytes or the reason why it has none.
+
+        Raises Broken behind the last member of an archive that is cut.
+        """
         for number, info in enumerate(self._members[first - 1 :], first):
             if not info.is_dir():
                 yield Step("zip", number, name=info.filename), *self._opened(info)
+        if self._is_cut:
+            raise Broken("its end is missing or damaged")
 
     def member(self, step: Step) -> Stream:
         """The bytes of one member. Raises Broken when it is no longer there."""
@@ -62,6 +70,17 @@ class Zip:
         except (*ZIP_ERRORS, OSError):
             return None, "its entry in the archive is damaged"
         return Stream(_Unpacking(source, info.compress_size), self._meter), ""
+
+
+def _cut(file: IO[bytes]) -> zipfile.ZipFile:
+    """What is whole of an archive without its table. Raises Broken where that is nothing."""
+    try:
+        archive = zipfile.ZipFile(with_table(file))
+    except (*ZIP_ERRORS, OSError) as error:
+        raise Broken("its zip container is broken") from error
+    if not archive.infolist():
+        raise Broken("its zip container is broken")
+    return archive
 
 
 class _Unpacking:

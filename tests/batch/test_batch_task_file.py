@@ -38,6 +38,13 @@ def test_the_id_is_the_sha256_of_the_canonical_json_of_the_line() -> None:
     assert parsed(**said).id == hashlib.sha256(rfc8785.dumps(said)).hexdigest()
 
 
+def test_a_byte_order_mark_before_the_first_line_says_nothing(tmp_path: Path) -> None:
+    line = '{"task": "Why?"}\r\n'
+    marked = listed(tmp_path / "marked.jsonl", f"\ufeff{line}")
+    assert marked == listed(tmp_path / "plain.jsonl", line)
+    assert "Line 2: it is no JSON" in refused(tmp_path / "twice.jsonl", line, f"\ufeff{line}")
+
+
 def test_the_order_of_members_and_white_space_change_no_id() -> None:
     one = parse_task(b'{"task": "Why?", "settings": {"run.lane": "execute", "run.max_steps": 3}}')
     other = parse_task(b'{"settings":{"run.max_steps":3,"run.lane":"execute"},"task":" Why? \\n"}')

@@ -43,6 +43,11 @@ def test_the_input_folder_is_seen_from_the_file(tmp_path: Path) -> None:
     assert read_questions(path)[0].input_dir == str((tmp_path / "papers").resolve())
 
 
+def test_a_byte_order_mark_before_the_first_line_says_nothing(tmp_path: Path) -> None:
+    rows = ["\ufeff" + json.dumps({"question": "Who?", "answer": "Ada"}) + "\r", ""]
+    assert [each.question for each in read_questions(written(tmp_path, *rows))] == ["Who?"]
+
+
 def test_a_limit_leaves_the_rest_unread(tmp_path: Path) -> None:
     assert len(read_questions(written(tmp_path, {"question": "Who?", "answer": None}, "broken"), 1)) == 1
 

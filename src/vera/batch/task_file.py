@@ -3,6 +3,7 @@
 
 import os
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -228,6 +229,6 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 2):
         number += 1
-        yield number, line.rstrip(b"\r\n")
+        yield number, (line.removeprefix(BOM_UTF8) if number == 1 else line).rstrip(b"\r\n")
         while line and not line.endswith(b"\n") and len(line) > MAX_LINE_BYTES:
             line = file.readline(MAX_LINE_BYTES + 2)

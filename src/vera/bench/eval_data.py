@@ -10,6 +10,7 @@ they were `unsure` of is left out, and so are extracts.
 """
 
 import re
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal
 
@@ -97,6 +98,7 @@ def _questions(path: Path, file: BinaryIO, limit: int) -> list[Question]:
             break
         if len(line) > LINE_LIMIT:
             raise DataError(f"{path}, line {number}: longer than {LINE_LIMIT} bytes.")
+        line = line.removeprefix(BOM_UTF8) if number == 1 else line
         if not line.strip():
             continue
         if len(questions) == MAX_QUESTIONS:

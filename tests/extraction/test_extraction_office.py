@@ -118,6 +118,7 @@ def test_a_cell_far_to_the_right_costs_no_million_tabs() -> None:
         (make_docx("<w:p>"), "no valid XML"),
         (make_docx(""), "no text"),
         (make_zip(a="x"), "zip archive"),
+        (make_zip(**{"[Content_Types].xml": "x", "a.xml": "y" * 99})[:200], "damaged Office document"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old binary format"),
     ],

@@ -70,6 +70,30 @@ def test_other_encodings_are_detected(encoding: str, text: str) -> None:
     assert found.extractor.startswith("txt/charset-normalizer-")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize(
+    "text", ["The walrus gadget costs 501 euros.\n", "Größer als „drei“ Kilo, für 9 €.\n" * 9]
+)
+def test_utf16_without_a_mark_is_read(encoding: str, text: str) -> None:
+    found = extract(text.encode(encoding), "a.txt")
+    assert (found.text.decode(), found.extractor) == (text, f"txt/{encoding}/rules-1")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x00\x01" * 400,
+        b"\x01\x00\x02\x00" * 400,
+        b"a\x00" * 200 + b"\x00\xd8",
+        b"a\x00" * 200 + b"a",
+        b"a\x00\x00\x00" * 200,
+    ],
+)
+def test_bytes_that_only_look_like_utf16_are_no_text(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="binary data"):
+        extract(data, "a.txt")
+
+
 def test_utf8_with_one_damaged_byte_stays_utf8() -> None:
     assert (
         text_of("größer und größer, schöner\n".encode() * 3 + b"\xff\n")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vera.corpus.tokens import TOKENIZER
 
-FORMAT = "3"
+FORMAT = "4"
 _CACHE_KIB = 64 * 1024
 _PAGE = 8192
 _HASH_BYTES = 16 << 20  # FTS5's own default of 1 MiB halves the rate of insertion

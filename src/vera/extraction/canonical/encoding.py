@@ -14,6 +14,7 @@ _BYTE_ORDER_MARKS = (  # UTF-32 first: its mark begins with that of UTF-16
 _UTF8_MARKS = re.compile(rb"\A(?:\xef\xbb\xbf)+")
 _BLOCK = 1 << 20
 _SAMPLE = 8192
+_LEAST_UTF16 = 16
 _ASCII = bytes(range(128))
 # What browsers do with a label: the superset that the pages really use (WHATWG Encoding Standard).
 _SUPERSETS = {
@@ -36,12 +37,15 @@ _TEXT_CODECS = re.compile(
 def to_utf8(data: bytes, declared: str = "") -> tuple[bytes, str]:
     """`data` as UTF-8 without byte order mark, and the name of what decided how to read it.
 
-    In this order: a byte order mark; valid UTF-8; the label `declared` by the document; UTF-8 with a few
-    damaged places; detection on a sample of 8 kB. What cannot be read becomes U+FFFD.
+    In this order: a byte order mark; UTF-16 of Latin letters without one; valid UTF-8; the label `declared`
+    by the document; UTF-8 with a few damaged places; detection on a sample of 8 kB. What cannot be read
+    becomes U+FFFD.
     """
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return _recode(data, encoding), encoding[:6]
+    if bare := bare_utf16(data):
+        return _recode(data, bare), bare
     if is_utf8(data) and not declared.lower().startswith("iso-2022"):
         return _UTF8_MARKS.sub(b"", data), "utf-8"
     codec = text_codec(declared)
@@ -53,6 +57,32 @@ def to_utf8(data: bytes, declared: str = "") -> tuple[bytes, str]:
     if whole > 4 * damaged:
         return _UTF8_MARKS.sub(b"", text.encode()), "utf-8"
     return _recode(data, _detected(data)), f"charset-normalizer-{_detector_version()}"
+
+
+def bare_utf16(data: bytes) -> str:
+    """The codec of text in UTF-16 without a byte order mark, '' for all else.
+
+    Of the beginning at least four fifths of every second byte are NUL and no other byte is, and all of it
+    decodes to text.
+    """
+    sample = data[:_SAMPLE]
+    if len(data) % 2 or len(sample) < _LEAST_UTF16:
+        return ""
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    if min(even, odd) or max(even, odd) * 10 < len(sample[::2]) * 8:
+        return ""
+    codec = "utf-16-be" if even else "utf-16-le"
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError:
+        return ""
+    return codec if _is_text(text[:_SAMPLE]) else ""
+
+
+def _is_text(text: str) -> bool:
+    """Whether nearly all characters can be printed or are white space."""
+    odd = sum(not (char.isprintable() or char.isspace()) for char in text)
+    return odd * 50 <= len(text)
 
 
 def is_utf8(data: bytes) -> bool:

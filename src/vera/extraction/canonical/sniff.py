@@ -2,6 +2,7 @@
 
 import re
 
+from vera.extraction.canonical.encoding import bare_utf16
 from vera.extraction.canonical.picture import kind_of
 from vera.extraction.source import Unreadable
 
@@ -27,7 +28,10 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _RTF = b"{\\rtf"
 _ZIP = b"PK\x03\x04"
+_ZIP_END = b"PK\x05\x06"
 _PACKAGES = ((b"word/document.xml", "docx"), (b"xl/workbook.xml", "xlsx"), (b"ppt/presentation.xml", "pptx"))
+_PARTS = b"[Content_Types].xml"
+_OFFICE_SUFFIXES = (".docx", ".xlsx", ".pptx")
 _OTHER_PACKAGES = (
     (b"mimetypeapplication/vnd.oasis.opendocument", "an OpenDocument file that is no text: save it as PDF"),
 )
@@ -54,10 +58,10 @@ def content_kind(data: bytes, name: str) -> str:
     if kind_of(data):
         return "picture"
     if data.startswith(_ZIP):
-        return _package_kind(data)
+        return _package_kind(data, name)
     _refuse_other(data)
     sample = data[:_SAMPLE]
-    if not data.startswith(_UNICODE_MARKS) and is_binary(sample):
+    if not data.startswith(_UNICODE_MARKS) and is_binary(sample) and not bare_utf16(data):
         raise Unreadable("binary data, no text")
     return "page" if _PAGE.match(sample) else "text"
 
@@ -82,7 +86,14 @@ def is_binary(sample: bytes) -> bool:
     return (len(sample) - len(sample.translate(None, _CONTROLS))) * 50 > len(sample)
 
 
-def _package_kind(data: bytes) -> str:
+def _is_cut_office(data: bytes, name: str) -> bool:
+    """Whether a zip has no end, and is meant for an Office document by its name or its list of parts."""
+    if _ZIP_END in data[-_SAMPLE - 22 :]:
+        return False
+    return name.lower().endswith(_OFFICE_SUFFIXES) or _PARTS in data[:_SAMPLE]
+
+
+def _package_kind(data: bytes, name: str) -> str:
     """Names of a zip's members stand uncompressed in it, those of the outermost zip last."""
     for mark, kind in _MIME_TYPES:
         if mark in data[:200]:
@@ -92,5 +103,7 @@ def _package_kind(data: bytes) -> str:
             raise Unreadable(what)
     position, kind = max((data.rfind(member), kind) for member, kind in _PACKAGES)
     if position == -1:
+        if _is_cut_office(data, name):
+            raise Unreadable("a damaged Office document: get it again")
         raise Unreadable("a zip archive: unpack it")
     return kind

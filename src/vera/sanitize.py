@@ -34,4 +34,5 @@ def named(printed: str) -> str:
 
 def _character(found: re.Match[str]) -> str:
     number = int(found[1], 16)
-    return chr(number) if number <= 0x10FFFF else found[0]
+    is_character = number <= 0x10FFFF and not 0xD800 <= number <= 0xDFFF
+    return chr(number) if is_character else found[0]

@@ -91,3 +91,17 @@ def test_what_is_no_session_or_was_altered_is_not_exported(name: str, session: P
     altered = run(copy, f"--{name}", tmp_path / "a")
     assert altered.exit_code == 1, altered.output
     assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("form", ["--html", "--markdown"])
+def test_a_report_replaces_only_that_of_its_session(form: str, session: Path, tmp_path: Path) -> None:
+    name, log = tmp_path / "r.html", (session / "trace.jsonl").read_bytes()
+    own = session / ("report.md" if form == "--markdown" else "report.html")
+    for more, code in (((), 0), ((), 0), (("-o", own), 0), (("-o", name), 0), (("-o", name), 1)):
+        done = vera("report", session, form, *more, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+    assert "exists already" in done.stderr
+    for kept in (session / "trace.jsonl", session / "answer.md"):
+        assert vera("report", session, form, "-o", kept, cwd=tmp_path).returncode == 1
+    assert (session / "trace.jsonl").read_bytes() == log
+    assert vera("report", session, form, "-o", "-", cwd=tmp_path).stdout

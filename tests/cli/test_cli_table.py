@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from vera.batch.written_tables import is_written_table, write_table
 from vera.cli.table import table
 
 
@@ -62,3 +63,34 @@ def test_a_wrong_setting_is_told_before_anything_is_asked(setting: str, here: Pa
     done = run(here, "-c", setting)
     assert done.exit_code == 2, done.output
     assert not list(here.glob("runs/*"))
+
+
+def no_run(here: Path, done: Result) -> bool:
+    return done.exit_code == 2 and not (here / "runs").exists()
+
+
+@pytest.mark.parametrize("out", ["q.csv", "mine.html", "link.csv"])
+def test_a_file_that_is_no_table_of_this_command_is_not_replaced(out: str, here: Path) -> None:
+    (here / "mine.html").write_text("mine")
+    (here / "link.csv").symlink_to("nowhere.csv")
+    before = {each.name: each.read_text() for each in here.glob("*.*") if each.is_file()}
+    done = run(here, out=out)
+    assert no_run(here, done) and f"{out} exists already" in done.output
+    assert before == {each.name: each.read_text() for each in here.glob("*.*") if each.is_file()}
+
+
+@pytest.mark.parametrize("out", ["docs/table.csv", "docs/new.csv"])
+def test_a_table_is_not_written_among_the_documents(out: str, here: Path) -> None:
+    (here / "docs" / "table.csv").write_text("a,b\n1,2\n")
+    done = run(here, out=out)
+    assert no_run(here, done) and "is in the input" in done.output
+    assert (here / "docs" / "table.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_a_table_that_a_person_changed_is_not_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "t.csv"
+    for text in (b"first", b"second"):
+        write_table(out, text, tmp_path)
+    assert is_written_table(out, tmp_path) and not is_written_table(out, tmp_path / "other")
+    out.write_bytes(b"second, with a note")
+    assert not is_written_table(out, tmp_path)

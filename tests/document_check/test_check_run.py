@@ -241,3 +241,15 @@ def test_invalid_utf8_and_foreign_line_ends_are_read(tmp_path: Path, folder: Pat
     assert [(each.line, each.code) for each in report.findings.problems if each.severity == "hard"] == [
         (3, "amount_absent")
     ]
+
+
+def test_a_kept_report_is_replaced_and_no_other_file_of_its_name(tmp_path: Path) -> None:
+    document, keep = tmp_path / "a.md", tmp_path / "kept"
+    for words in ("One.", "Two."):
+        report = checked(document, f"{words}\n", Options(keep=keep))
+        assert json.loads((keep / "check.json").read_bytes())["sha256"] == report.sha256
+    for mine in ('{"document": "mine"}', "mine", "[" * 100_000):
+        (keep / "check.json").write_text(mine)
+        with pytest.raises(SetupError, match="no report of a check") as refused:
+            checked(document, "Three.\n", Options(keep=keep))
+        assert refused.value.exit_code == 2 and (keep / "check.json").read_text() == mine

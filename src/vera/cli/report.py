@@ -1,6 +1,7 @@
 """`vera report`: a run as one HTML file."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ import click
     "--output",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Where to write it: RUN/report.html (.md) unless said otherwise, '-' for standard output.",
+    help="The file to write (it must not exist yet), '-' for standard output; default: RUN/report.html.",
 )
 def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> None:
     """Write a run into one HTML file: its answer, the claims with the cited lines, what people said of them,
@@ -40,6 +41,10 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
 
         if as_html and markdown:
             raise click.UsageError("Choose --html or --markdown.")
+        target = run / ("report.md" if markdown else "report.html")
+        if output is not None and output != target:
+            _refuse_existing(output)
+            target = output
 
         integrity = whole_log(run)
         if markdown:
@@ -49,14 +54,21 @@ def report(run: Path, as_html: bool, markdown: bool, output: Path | None) -> Non
             cited = cited_places(found.state, Store(run / "store"))
             text = report_html(found.page, work_dir=str(run), integrity=integrity.sentence, quotes=cited)
         data = text.encode("utf-8", "replace")
-        if output is not None and str(output) == "-":
+        if str(target) == "-":
             click.echo(data, nl=False)
             return
-        target = output or run / ("report.md" if markdown else "report.html")
         replace_file(target, data)
         if target.parent == run:
             audit_log.write(run, "kept", file=target.name, sha256=hashlib.sha256(data).hexdigest())
         click.echo(str(target))
+
+
+def _refuse_existing(output: Path) -> None:
+    """End the command where the file that is to be written exists."""
+    from vera.cli.exit import ERROR, stop
+
+    if str(output) != "-" and os.path.lexists(output):
+        stop(f"{output} exists already. Choose another name, or remove it first.", ERROR)
 
 
 def _markdown(run: Path) -> str:

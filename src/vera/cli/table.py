@@ -1,5 +1,6 @@
 """`vera table`: every document of a folder by every question, each cell cited and marked."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,7 +42,8 @@ FORMATS = ("html", "csv", "xlsx", "json")
     type=click.Path(path_type=Path, dir_okay=False),
     required=True,
     multiple=True,
-    help="The table to write: .html, .csv, .xlsx or .json; may be repeated. One that is there is replaced.",
+    help="The table to write: .html, .csv, .xlsx or .json; may be repeated. Of files that exist only a "
+    "table of this command is replaced.",
 )
 @click.option("--base-dir", type=click.Path(), help="Folder that holds the sessions, under runs/.")
 @engine_option
@@ -96,8 +98,10 @@ def table(
 
         base = base_of(base_dir, overrides)
         access = access_to(engine, base) if engine != LOCAL else None
+        for out in outs:
+            _refuse_place(out, inputs, base)
         asked, input_dir = read_questions(questions), _folder(inputs, base)
-        besides = {copy for each in (questions, *outs) for copy in _places(each.resolve(), inputs, input_dir)}
+        besides = set(_places(questions.resolve(), inputs, input_dir))
         sheet = lay_out(input_dir, base, asked.asked, besides)
         settings = settings_of(
             {**MODEL, **BUDGET, "require": "verification.require"}, {**flags, "require": require}
@@ -120,7 +124,8 @@ def table(
             code, summary = submit_batch(listed, access, options, sys.stderr, wait=True)
         made = table_of(sheet, summary)
         for out in outs:
-            _write(made, out, _title(inputs))
+            _refuse_place(out, inputs, base)  # a cell takes minutes: the file may be new
+            _write(made, out, _title(inputs), base)
     click.echo(f"{_counts(made)}\n" + "\n".join(map(str, outs)))
     raise SystemExit(code)
 
@@ -175,6 +180,23 @@ def _refuse_formats(outs: tuple[Path, ...]) -> None:
             stop(missing(), USAGE)
 
 
+def _refuse_place(out: Path, inputs: tuple[str, ...], base: Path) -> None:
+    """End the command for a table among the documents, or in the place of a file that is no such table."""
+    from vera.batch.written_tables import is_written_table
+    from vera.cli.exit import USAGE, stop
+
+    place = out.parent.resolve() / out.name
+    for folder in inputs:
+        if place.is_relative_to(Path(folder).resolve()):
+            stop(f"{out} is in the input {folder}, and a table is no document. Choose another folder.", USAGE)
+    if os.path.lexists(out) and not is_written_table(out, base):
+        stop(
+            f"{out} exists already, and it is no table as this command wrote it below {base}. "
+            "Choose another name, or remove it first.",
+            USAGE,
+        )
+
+
 def _say(repeated: int, skipped: tuple[tuple[str, str], ...]) -> None:
     from vera.report.printable import one_printable_line
     from vera.report.view.words import counted
@@ -187,8 +209,8 @@ def _say(repeated: int, skipped: tuple[tuple[str, str], ...]) -> None:
         click.echo(f"… and {len(skipped) - 20} more, which the table names", err=True)
 
 
-def _write(made: "Table", out: Path, title: str) -> None:
-    from vera.session import replace_file
+def _write(made: "Table", out: Path, title: str, base: Path) -> None:
+    from vera.batch.written_tables import write_table
 
     match out.suffix[1:].lower():
         case "html":
@@ -207,7 +229,7 @@ def _write(made: "Table", out: Path, title: str) -> None:
             from vera.report.table.json_text import table_json
 
             data = table_json(made)
-    replace_file(out, data)
+    write_table(out, data, base)
 
 
 def _counts(made: "Table") -> str:

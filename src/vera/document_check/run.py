@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from vera.audit.case import AuditPolicy
 from vera.config.settings import EgressSettings
 from vera.connectors.gathering import used_in
 from vera.connectors.values import INPUT
+from vera.decode_errors import DECODE_ERRORS
 from vera.document_check.document import Document, unsourced_quotations
 from vera.document_check.findings import Findings, Held, findings
 from vera.document_check.links import Named
@@ -39,9 +41,12 @@ from vera.extraction.ocr import installed
 from vera.extraction.source import Unreadable
 from vera.lane.tools import EvidenceDraft
 from vera.sandbox.fetch.receipt import Receipt
-from vera.store import Store
+from vera.store import Store, replace_file
 
 Status = Literal["file", "fetched", "unchecked"]
+
+KEPT = "check.json"
+"""The report in the folder of what is kept."""
 
 _DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}){0,2}")
 
@@ -146,6 +151,8 @@ def check_bytes(
 
     Raises as `check_document` does.
     """
+    if options.keep is not None:
+        _refuse_other_file(options.keep / KEPT)
     with Extractor(ocr=installed() if options.ocr else None) as extractor:
         document, kind, written = read_document(path, data, extractor)
         if kind == "bib" and options.bibliography is None:
@@ -193,13 +200,37 @@ def check_bytes(
     return report
 
 
+class _Kept(msgspec.Struct):
+    """What tells a kept report from another file of its name."""
+
+    document: str
+    sha256: str
+    format: str
+    findings: dict[str, object]
+    sources: list[object]
+
+
+def _refuse_other_file(path: Path) -> None:
+    """Raises SetupError (2) for a file that would be replaced and is no report of a check, and OSError."""
+    if not os.path.lexists(path):
+        return
+    try:
+        if path.is_symlink() or not path.is_file():
+            raise ValueError
+        msgspec.json.decode(path.read_bytes(), type=_Kept)
+    except DECODE_ERRORS:
+        raise SetupError(
+            f"{path} exists already, and it is no report of a check. Give --keep another folder.", 2
+        ) from None
+
+
 def _keep(report: Report, read: Iterable[bytes], folder: Path) -> None:
     """Keep the report and what was read for it, beside the sources that were kept as they came."""
     store = Store(folder / "store")
     for body in read:
         store.put(body)
     plain = msgspec.json.format(msgspec.json.encode(report))
-    (folder / "check.json").write_bytes(plain + b"\n")
+    replace_file(folder / KEPT, plain + b"\n")
 
 
 def _looked_up(

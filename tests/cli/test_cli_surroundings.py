@@ -1,6 +1,7 @@
 """Commands under closed streams, without memory, and with a signal at their end."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from vera.cli.exit import ERROR, clean_errors
-from vera.session import check
+from vera.cli.exit import ERROR, INTERRUPTED, clean_errors
+from vera.session import Session, check
 
 RUN = (
     "run",
@@ -101,3 +102,48 @@ def test_a_work_folder_of_other_files_is_refused_before_anything_is_read(command
         "holds files that are no session of VERA: 'terms.txt'. Choose a new or empty folder." in done.stderr
     )
     assert [path.name for path in (base / "documents").iterdir()] == ["terms.txt"]
+
+
+@pytest.mark.parametrize("words", [RUN, (*RUN[:3], "nothing"), ("list",), ("--help",)], ids=" ".join)
+def test_a_reader_that_goes_away_does_not_change_the_exit_code(base: Path, words: tuple[str, ...]) -> None:
+    (base / "nothing").mkdir()
+    command = [sys.executable, "-m", "vera", *words]
+    codes = []
+    for stays in (True, False):
+        shutil.rmtree(base / "work", ignore_errors=True)
+        with subprocess.Popen(command, cwd=base, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None and process.stderr is not None
+            if not stays:
+                process.stdout.close()
+            said = process.stderr.read()
+            codes.append(process.wait())
+        assert b"Traceback" not in said and b"Exception" not in said, said
+    assert codes[0] == codes[1]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("words", [("config",), ("--help",), ("run", "--help"), ("list",)], ids=" ".join)
+def test_output_for_which_there_is_no_room_is_a_sentence(base: Path, words: tuple[str, ...]) -> None:
+    (base / "work").mkdir()
+    Session.create(base / "work" / "one", {}).close()
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "vera", *words]
+        done = subprocess.run(command, cwd=base, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (ERROR, "vera: No space left on device.\n")
+
+
+@pytest.mark.parametrize("place", ["vera.cli", "vera.cli.list"])
+def test_ctrl_c_while_a_command_is_loaded_ends_it_without_a_traceback(base: Path, place: str) -> None:
+    script = (
+        "import runpy, sys\n"
+        "import importlib.machinery as machinery; exec_module = machinery.SourceFileLoader.exec_module\n"
+        "def interrupted(self, module):\n"
+        f"    if module.__name__ == {place!r}: raise KeyboardInterrupt\n"
+        "    return exec_module(self, module)\n"
+        "machinery.SourceFileLoader.exec_module = interrupted\n"
+        "sys.argv = ['vera', 'list']; runpy.run_module('vera', run_name='__main__')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=base, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (INTERRUPTED, "vera: interrupted.\n")

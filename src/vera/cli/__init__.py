@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vera.cli.registry import ADVANCED, COMMANDS, GROUPS
+from vera.cli.streams import replace_outputs
 from vera.version import __version__
 
 if TYPE_CHECKING:
@@ -44,10 +45,26 @@ class LazyGroup(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         open_streams()
-        if not args and options.get("args") is None:  # the process is this command's alone
-            gc.set_threshold(NEW_OBJECTS)
-            sys.modules["httpx._main"] = None  # type: ignore[assignment]  # its command line loads rich
-        return super().main(*args, **options)
+        if args or options.get("args") is not None:
+            return super().main(*args, **options)
+        # The process is this command's alone.
+        gc.set_threshold(NEW_OBJECTS)
+        sys.modules["httpx._main"] = None  # type: ignore[assignment]  # its command line loads rich
+        replace_outputs()
+        try:
+            return super().main(*args, **options)
+        except OSError as error:
+            from vera.cli.exit import ERROR, in_words, stop
+
+            stop(in_words(error), ERROR)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # before the command itself listens
+            from vera.cli.exit import INTERRUPTED, stop
+
+            stop("interrupted.", INTERRUPTED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self._lines]

@@ -176,6 +176,7 @@ class Watched:
 def _watch_plain(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
     """Milestones as `vera run` says them; the exit code of the run, None when it is dead."""
     from vera.cli.progress import Progress
+    from vera.cli.streams import insist_on_reader
 
     progress = Progress(cast(TextIO, _Plain(sys.stdout)))
     watched = Watched(work_dir, lambda record: _say(progress, record))
@@ -184,6 +185,7 @@ def _watch_plain(work_dir: Path, ctrl_c: _CtrlC) -> int | None:
     looked = 0.0
     while True:
         ctrl_c.check()
+        insist_on_reader()
         watched.poll()
         if watched.code is not None:
             return _say_end(progress, watched, ctrl_c)

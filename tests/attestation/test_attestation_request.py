@@ -49,6 +49,7 @@ def made(thesis: str = GPL, **values: object) -> VerifyRequest:
         ),
         ({"thesis": "Is the river long?"}, "The thesis is no statement. State what should hold"),
         ({"thesis": "It is long [ev_0001:2]."}, "The thesis holds citations such as [ev_0001:2]."),
+        ({"thesis": "x [ev_0003:3-5] y is z."}, "The thesis holds citations such as [ev_0003:3-5]."),
         ({"thesis": "It is\x00long."}, "The thesis holds characters that are no text."),
         ({"thesis": "It is \ud800 long."}, "The thesis holds characters that are no text."),
         ({"scope": ()}, "The scope is empty. Name where to look: web, kb, files, connectors."),

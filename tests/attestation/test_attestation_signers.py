@@ -134,6 +134,12 @@ def test_bytes_on_standard_input_that_are_no_key_are_a_sentence(given: bytes) ->
     assert "That is no Ed25519 key" in done.stderr
 
 
+@pytest.mark.usefixtures("own_data")
+def test_a_file_of_a_key_that_does_not_exist_is_told() -> None:
+    done = CliRunner().invoke(trust_command, ["add", "bob", "nofile.pem"])
+    assert done.exit_code == 1 and "there is no file nofile.pem" in done.stderr
+
+
 @pytest.mark.parametrize("text", ["", "key", "0" * 63, "g" * 64, "-----BEGIN PUBLIC KEY-----\nAAAA\n"])
 def test_what_is_no_key_is_refused(text: str) -> None:
     with pytest.raises(TrustError, match="no Ed25519 key"):

@@ -151,3 +151,12 @@ def test_figures_that_vera_does_not_write_count_for_nothing(tmp_path: Path, told
     runs, given = Runs(tmp_path), task("a")
     ended(runs, given, "failed", 1, 1, {**spent(1), **told})
     assert summary(runs).usage.prompt_tokens in (0, 1)
+
+
+def test_the_command_at_the_end_of_a_reason_is_shown_whole(tmp_path: Path) -> None:
+    runs, given = Runs(tmp_path), task("a")
+    runs.keep(given)
+    number = runs.begin(given.id, "w").number
+    reason = f"The model at {'x' * 200} cannot be reached. Type: vera doctor"
+    runs.end(given.id, Ended(number=number, outcome="failed", ts=1, exit_code=5, reason=reason))
+    assert f": {reason}\n" in summary_text(summary(runs))

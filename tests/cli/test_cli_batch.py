@@ -52,3 +52,9 @@ def test_a_task_file_in_a_folder_that_is_not_there_is_told_as_such(here: Path) -
     assert done.exit_code == 2
     assert "The task file nodir/t.jsonl cannot be read: No such file or directory." in done.stderr
     assert "--allow-input" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [["status"], ["requeue"], ["cancel", "--all"]])
+def test_a_base_folder_that_does_not_exist_is_told(words: list[str], tmp_path: Path) -> None:
+    done = CliRunner().invoke(batch, [*words, "--base-dir", str(tmp_path / "nonono")])
+    assert done.exit_code == 2 and f"there is no folder {tmp_path / 'nonono'}" in done.stderr

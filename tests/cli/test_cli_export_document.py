@@ -26,6 +26,14 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "s"
 
 
+def test_show_of_a_bundle_says_what_checks_one(session: Path, tmp_path: Path) -> None:
+    done = vera("export", session, "--bundle", "first.zip", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = vera("show", "first.zip", cwd=tmp_path)
+    assert (shown.returncode, "relied on" in shown.stderr) == (1, False)
+    assert "first.zip is a file" in shown.stderr and "vera replay" in shown.stderr
+
+
 def run(session: Path, *words: object) -> Result:
     return CliRunner().invoke(export, [str(session), *map(str, words)])
 

@@ -83,7 +83,7 @@ def test_the_digest_does_not_tell_where_the_folder_lies(folder: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("make", "code", "said"),
     [
-        (lambda path: None, 2, "does not exist"),
+        (lambda path: None, 2, "does not exist. Type: vera index DIR\n"),
         (lambda path: path.write_text("x"), 2, "is not a folder"),
         (lambda path: path.mkdir(), 1, "is empty"),
     ],

@@ -307,3 +307,8 @@ def test_the_command_keeps_to_the_width_that_is_set(tmp_path: Path) -> None:
     begin(tmp_path / "work" / "one", "Is this a long question? " * 20).close()
     done = vera("list", "--base-dir", tmp_path, cwd=tmp_path, COLUMNS="60")
     assert max(map(len, done.stdout.splitlines())) <= 60
+
+
+def test_an_empty_folder_is_named_in_words(tmp_path: Path) -> None:
+    done = vera("list", cwd=tmp_path)
+    assert done.stderr.startswith("There is no session below this folder. Type: vera run ")

@@ -219,6 +219,11 @@ def test_rm_removes_nothing_that_is_no_session_below_the_base(named: str, base: 
     assert Path("work/one/trace.jsonl").is_file()
 
 
+def test_rm_of_the_folder_above_sessions_refuses_before_it_asks() -> None:
+    done = typed(rm, "work", "--base-dir", ".")
+    assert (done.exit_code, done.stderr) == (1, "vera: there is no session in ./work.\n")
+
+
 def aged(name: str, days: float, size: int = 0) -> Path:
     """A session that ended so long ago, with so many bytes in its work folder."""
     root = Path("work") / name

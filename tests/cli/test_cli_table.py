@@ -49,7 +49,7 @@ def test_an_input_that_is_no_folder_is_told(here: Path) -> None:
     assert "no document" in run(here).output
     (here / "docs").rmdir()
     done = run(here)
-    assert done.exit_code == 2 and "does not exist" in done.output
+    assert done.exit_code == 2 and "does not exist. Give one with --input.\n" in done.output
 
 
 def test_a_table_without_a_question_is_told(here: Path) -> None:

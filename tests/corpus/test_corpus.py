@@ -111,6 +111,7 @@ def test_unreadable_files_are_named_with_the_reason_and_not_tried_again(corpus: 
         "picture.png": f"a PNG picture: {NEEDS_TESSERACT}",
     }
     assert second.unreadable == first.unreadable
+    assert (first.unchanged, second.unchanged) == (0, second.files)
     assert second.read == 0
 
 

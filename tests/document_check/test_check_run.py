@@ -5,13 +5,16 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from support.linked_documents import written
 from support.site import serving
 from vera import config
 from vera.agent.errors import SetupError
+from vera.cli.check_text import summary
 from vera.config.settings import EgressSettings
+from vera.document_check.reference_findings import ReferenceChecked, Status
 from vera.document_check.run import Options, Report, check_document
 from vera.store import Store
 
@@ -253,3 +256,19 @@ def test_a_kept_report_is_replaced_and_no_other_file_of_its_name(tmp_path: Path)
         with pytest.raises(SetupError, match="no report of a check") as refused:
             checked(document, "Three.\n", Options(keep=keep))
         assert refused.value.exit_code == 2 and (keep / "check.json").read_text() == mine
+
+
+@pytest.mark.parametrize(
+    ("statuses", "said"),
+    [
+        (("found", "not_found"), "2 references looked up, 1 found."),
+        (("found", "unchecked"), "1 of 2 references looked up, 1 found."),
+        (("unchecked",), "0 of 1 reference looked up, 0 found."),
+    ],
+)
+def test_a_reference_that_was_not_looked_up_is_not_counted(
+    statuses: tuple[Status, ...], said: str, tmp_path: Path
+) -> None:
+    references = tuple(ReferenceChecked(line=1, text="A study.", status=each) for each in statuses)
+    report = msgspec.structs.replace(checked(tmp_path / "a.md", "One.\n"), references=references)
+    assert summary(report)[-1] == said

@@ -492,6 +492,7 @@ def test_a_person_who_stops_a_report_gets_what_is_known_and_can_go_on(
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        (subs("What is offered?", " ? "), "a --sub-question is empty"),
         (subs(*[f"What is item {number} of the list?" for number in range(9)]), "at most 8 sub-questions"),
         (subs("What is " + "very " * 80 + "long?"), "at most 300 characters"),
         ([*subs(ASKS_OFFER), "--form", "answer"], "add --form report"),

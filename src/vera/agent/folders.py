@@ -27,15 +27,16 @@ def index_folder(real: Path) -> Path:
     return Path(platformdirs.user_cache_dir("vera")) / "index" / digest
 
 
-def input_folder(input_dir: Path) -> Path:
-    """The real path of an input folder. Raises SetupError (2) when it is no folder that can be read."""
+def input_folder(
+    input_dir: Path, advice: str = "Give one with --input-dir (vera resume: -c run.input_dir=DIR)."
+) -> Path:
+    """The real path of an input folder. Raises SetupError (2) when it is no folder that can be read.
+
+    `advice` says how to name another folder in this command.
+    """
     if not input_dir.is_dir():
         problem = "is not a folder" if input_dir.exists() else "does not exist"
-        raise SetupError(
-            f"The input folder {input_dir} {problem}. Give one with --input-dir (vera resume: -c "
-            "run.input_dir=DIR).",
-            2,
-        )
+        raise SetupError(f"The input folder {input_dir} {problem}. {advice}", 2)
     if not os.access(input_dir, os.R_OK | os.X_OK):
         raise SetupError(f"The input folder {input_dir} cannot be read by you.", 2)
     real = input_dir.resolve()

@@ -51,9 +51,10 @@ def normalised(text: str) -> str:
         raise RequestError("The thesis is no statement. State what should hold, not a question or a heading.")
     if len(_WORD.findall(said)) < 2:
         raise RequestError(f'"{said[:80]}" is one word. State in a sentence what should hold.')
-    if find_citations(said):
+    if cited := next(iter(find_citations(said)), None):
         raise RequestError(
-            "The thesis holds citations such as [ev_0001:2]. Take them out: evidence is looked for afresh."
+            f"The thesis holds citations such as {said[cited.start : cited.end][:80]}. "
+            "Take them out: evidence is looked for afresh."
         )
     return _without_stop(said)
 

@@ -5,6 +5,9 @@ from vera.batch.summary import Row, Summary, Usage
 from vera.report.printable import one_printable_line
 
 LABEL = 40
+MAX_REASON = 600
+"""Characters of a reason: it ends with what to type."""
+
 MAX_ROWS = 200
 """Rows that are shown; --json has all of them."""
 
@@ -28,8 +31,13 @@ def _line(row: Row, width: int) -> str:
     what = row.status or row.state
     again = f", {row.attempts} attempts" if row.attempts > 1 else ""
     used = "used again" if row.reused else _usage(row.usage)
-    reason = "" if row.state == "done" else f": {one_printable_line(row.reason)[:120]}" if row.reason else ""
+    reason = f": {_reason(row)}" if row.reason and row.state != "done" else ""
     return f"{_label(row):<{width}}  {what:<12}  {used}{again}{reason}"
+
+
+def _reason(row: Row) -> str:
+    said = one_printable_line(row.reason)
+    return said if len(said) <= MAX_REASON else f"{said[: MAX_REASON - 1]}…"
 
 
 def _label(row: Row) -> str:

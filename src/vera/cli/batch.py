@@ -213,8 +213,8 @@ def status(base_dir: str | None, overrides: tuple[str, ...], as_json: bool, engi
         from vera.batch.summary import summary_of
 
         base = base_of(base_dir, overrides)
-        runs = Runs(base)
         if engine == LOCAL:
+            runs = Runs(_existing(base))
             summary = summary_of(runs, list(runs.tasks()), live=runs.is_locked())
         else:
             access = access_to(engine, base)
@@ -279,7 +279,7 @@ def _mark(
         from vera.batch.status import standing
         from vera.report.printable import printable_json
 
-        base = base_of(base_dir, overrides)
+        base = _existing(base_of(base_dir, overrides))
         runs = Runs(base)
         chosen = [task.id for task in _chosen(runs, names)]
         if engine == LOCAL:
@@ -332,6 +332,15 @@ def base_of(base_dir: str | None, overrides: Sequence[str]) -> Path:
     from vera import config
 
     return config.load(overrides, {"run.base_dir": base_dir}).settings.run.base_dir.resolve()
+
+
+def _existing(base: Path) -> Path:
+    """The base folder. Ends the command where there is none."""
+    from vera.cli.exit import USAGE, stop
+
+    if not base.is_dir():
+        stop(f"there is no folder {base}. Name the base folder of the batch with --base-dir.", USAGE)
+    return base
 
 
 def carried_of(settings: Mapping[str, object]) -> "dict[str, Scalar]":

@@ -59,11 +59,18 @@ def summary(report: "Report") -> list[str]:
         + "."
     ]
     if report.references:
-        known = sum(each.status == "found" for each in report.references)
-        lines.append(f"{counted(len(report.references), 'reference')} looked up, {known} found.")
+        lines.append(_references(report))
     elif not found.named:
         lines.append("No statement names a source, so nothing was checked.")
     return lines
+
+
+def _references(report: "Report") -> str:
+    """How many references were looked up, and how many of them were found."""
+    named = counted(len(report.references), "reference")
+    known = sum(each.status == "found" for each in report.references)
+    asked = sum(each.status != "unchecked" for each in report.references)
+    return f"{named if asked == len(report.references) else f'{asked} of {named}'} looked up, {known} found."
 
 
 def shortened(claim: str) -> str:

@@ -40,6 +40,8 @@ def whole_log(session: Path) -> "Integrity":
     """What a check of a session's log found. Ends the command where there is none, or it was altered."""
     from vera.session import check
 
+    if session.is_file():
+        stop(f"{session} is a file, and a session is a folder. A bundle is checked by: vera replay", ERROR)
     try:
         integrity = check(session)
     except FileNotFoundError:

@@ -71,7 +71,7 @@ def index(
         with ExitStack() as stack:
             settings = _settings(folder, inputs, overrides, embedding_file, screen)
             assert settings.run.input_dir is not None
-            real = input_folder(settings.run.input_dir)
+            real = input_folder(settings.run.input_dir, "Type: vera index DIR")
             formats = open_plugins(settings).formats
             extractor = stack.enter_context(Extractor(formats=formats, ocr=ocr_of(settings)))
             embedder, problem = (None, "") if status else embedder_of(settings, stack)

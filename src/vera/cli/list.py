@@ -75,8 +75,9 @@ def list_sessions(base_dir: str | None, as_json: bool, overrides: tuple[str, ...
         for line in lines_of(rows, columns(), _coloured):
             click.echo(line)  # without colours where the output is no terminal
         if not rows:
+            where = "this folder" if base == Path() else base
             click.echo(
-                f'There is no session below {base}. Type: vera run "QUESTION" --input-dir DIR', err=True
+                f'There is no session below {where}. Type: vera run "QUESTION" --input-dir DIR', err=True
             )
         elif left_out:
             click.echo(f"{left_out} older ones are not shown.", err=True)

@@ -1,5 +1,6 @@
 """`vera rm`: remove sessions."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,9 +31,16 @@ def rm(session: tuple[Path, ...], base_dir: str | None, yes: bool, overrides: tu
             found = [sessions.by_work_dir(str(Path.cwd() / each)) for each in dict.fromkeys(session)]
         except NoSession as error:
             stop(f"{error} Another base folder is named with --base-dir.", ERROR)
-        if missing := next((each for each in found if not each.exists), None):
+        if missing := next((each for each in found if not _holds_session(each)), None):
             stop(f"there is no session in {missing.name}.", ERROR)
         remove_after_asking(sessions, found, yes=yes)
+
+
+def _holds_session(folder: "SessionFolder") -> bool:
+    """Whether a session is in this folder itself, not in one below it."""
+    from vera.dashboard.sessions import CONTROL_LOG
+
+    return any(map(os.path.lexists, (folder.log, folder.path / CONTROL_LOG)))
 
 
 def sessions_of(base_dir: str | None, overrides: tuple[str, ...]) -> "Sessions":

@@ -1,6 +1,7 @@
 """`vera run`: answer a question."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -220,6 +221,7 @@ def run(
         options["official_domain"] = ",".join(options["official_domain"]) or None
         options["plugin"] = ",".join(options["plugin"]) or None
         options["require_thesis"] = "\n".join(map(_one_line, options["require_thesis"])) or None
+        _refuse_empty(options["sub_question"])
         options["sub_question"] = "\n".join(map(_one_line, options["sub_question"])) or None
         flags = {FLAGS[name]: value for name, value in options.items() if value is not None}
         loaded = config.load(overrides, flags, handed=given)
@@ -308,6 +310,15 @@ def read_text(argument: str | None, option: str | None, what: str, flag: str, co
     if len(text.encode("utf-8", "replace")) > MAX_TASK_BYTES:
         stop(f"the {what} is longer than 1 MB. Put long material into a file of the input folder.", USAGE)
     return text
+
+
+def _refuse_empty(sub_questions: Sequence[str]) -> None:
+    """End the command for a sub-question that asks nothing."""
+    from vera.agent.sub_questions import distinct
+    from vera.cli.exit import USAGE, stop
+
+    if not all(distinct([each]) for each in sub_questions):
+        stop("a --sub-question is empty. Write the question, or leave the option out.", USAGE)
 
 
 def _one_line(text: str) -> str:

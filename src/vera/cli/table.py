@@ -141,7 +141,7 @@ def _folder(inputs: tuple[str, ...], base: Path) -> Path:
     if address := next((each for each in inputs if is_address(each)), ""):
         stop(f"{address} is a page of the web, and a table is of files. Save it as a file first.", USAGE)
     if len(inputs) == 1 and not Path(inputs[0]).is_file():
-        return input_folder(Path(inputs[0]))
+        return input_folder(Path(inputs[0]), "Give one with --input.")
     laid = laid_out(inputs, base)
     for path, why in laid.left_out[:20]:
         click.echo(printable(f"not read: {path}: {why}"), err=True)

@@ -1,11 +1,13 @@
 """`vera trust`: the names of the people whose signatures count here."""
 
+import re
 import sys
 from pathlib import Path
 
 import click
 
 _MAX_BYTES = 10_000
+_DIGITS = re.compile(r"[0-9A-Fa-f]+")
 
 
 @click.group()
@@ -67,10 +69,14 @@ def remove(name: str) -> None:
 
 def _given(key: str) -> str:
     """The text of a key: what was typed, or what the file holds."""
+    from vera.cli.exit import ERROR, stop
+
     if key == "-":
         return sys.stdin.buffer.read(_MAX_BYTES).decode("utf-8", "replace")
     path = Path(key)
     if len(key) < 1000 and path.is_file():
         with path.open("rb") as file:
             return file.read(_MAX_BYTES).decode("utf-8", "replace")
+    if not (_DIGITS.fullmatch(key.strip()) or "-----" in key):
+        stop(f"there is no file {key[:200]}. Give 64 hexadecimal digits, or a PEM file ('vera key').", ERROR)
     return key

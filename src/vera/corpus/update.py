@@ -45,6 +45,7 @@ class Update:
         self._known: dict[str, tuple[Stamp, str]] = {}
         self._containers: dict[str, Container] = {}
         self._pending: list[tuple[str, Stamp, str]] = []
+        self._skipped = 0
 
     def run(self) -> IndexReport:
         """Raises EmptyCorpus when there is no text in the whole folder."""
@@ -68,7 +69,7 @@ class Update:
         return IndexReport(
             files=seen,
             read=len(self._pending),
-            unchanged=seen - len(self._pending),
+            unchanged=seen - len(self._pending) - self._skipped,
             removed=removed,
             bytes=self._tally.bytes,
             chunks=stats.chunks,
@@ -114,6 +115,7 @@ class Update:
         container = self._containers.get(name)
         if skipped:
             if writer is not None and (before, before_unreadable) != (stamp, skipped):
+                self._skipped += 1
                 self._put_unreadable(writer, name, stamp, skipped)
         elif kind and container is not None:
             if not container.whole or container.stamp != stamp:

@@ -32,7 +32,8 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 class IndexReport(msgspec.Struct, frozen=True, kw_only=True):
     """What an update found and did.
 
-    `files` are in the folder; of these `read` were new or changed and `unchanged` were not opened;
+    `files` are in the folder; of these `read` were new or changed and `unchanged` were not opened, and the
+    others are new ones of which only the name can be told (links, pipes);
     `removed` left the index. `bytes` of raw input were read, and `documents` were made of them: files, and
     members of containers. `chunks` are in the index now. `unreadable`
     lists (name, reason) for every file of the folder without text, also of earlier updates, in order of

@@ -176,7 +176,8 @@ def test_a_work_folder_that_cannot_be_made(tmp_path: Path, documents: Path) -> N
     (tmp_path / "file").write_text("x")
     done = vera("run", "Why?", "--input-dir", documents, "--work-dir", "file/w", cwd=tmp_path)
     assert done.returncode == 1
-    assert "Cannot use file/w as work folder" in one_sentence(done.stderr)
+    sentence = "Cannot use file/w as work folder: file is no folder. Choose another work folder."
+    assert sentence in one_sentence(done.stderr)
 
 
 def test_no_space_left_is_said_in_one_sentence_and_the_run_can_be_resumed(

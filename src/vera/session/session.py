@@ -372,4 +372,8 @@ def _why_not_new(root: Path, error: LogError) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+    """Why a work folder cannot be used, and what to do, without the full stop."""
+    why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        why = f"{error.filename} is no folder"
+    return f"{why}. Choose another work folder"

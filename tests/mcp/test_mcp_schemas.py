@@ -39,6 +39,7 @@ def heard(place: Path) -> Mapping[str, Any]:
 
     async def talk(client: Client) -> dict[str, Any]:
         said: dict[str, Any] = {"tools": {tool.name: tool for tool in (await client.list_tools()).tools}}
+        said["instructions"] = client.instructions
         said["list_ahdb of nothing"] = await call(client, "list_ahdb")
         said["verify_claim"] = await call(client, "verify_claim", thesis=THESIS)
         said["verify_claim of nothing"] = await call(client, "verify_claim", thesis=UNSPOKEN)
@@ -149,6 +150,25 @@ def test_an_assert_comes_with_the_envelope_that_proves_it(heard: Mapping[str, An
     opened = open_envelope(proof["envelope"].encode())
     assert opened.keyid == proof["keyid"]
     assert heard["get_ahdb_entry of a drive"].value["proof"] is None
+
+
+def test_the_strength_of_a_verdict_is_told_wherever_its_result_or_entry_is(heard: Mapping[str, Any]) -> None:
+    verdict = heard["verify_claim"].value
+    assert (verdict["status"], verdict["result"]) == ("QUOTED", "SUPPORTED")
+    assert heard["get_evidence"].value["status"] == "QUOTED"
+    assert heard["get_evidence of nothing"].value["status"] == "UNRESOLVED"
+    strengths = {each["register"]: each["strength"] for each in heard["list_ahdb"].value["entries"]}
+    assert (strengths["ASSERT"], strengths["DRIVE"], strengths["BELIEVE"]) == ("QUOTED", "", "")
+    for tool, member in (("get_evidence", "status"), ("list_ahdb", "strength")):
+        assert f'"{member}"' in json.dumps(heard["tools"][tool].output_schema)
+
+
+def test_only_the_word_verified_is_said_to_entitle_to_a_statement_of_fact(heard: Mapping[str, Any]) -> None:
+    described = [heard["tools"][name].description for name in ("verify_claim", "get_evidence", "list_ahdb")]
+    for text in (heard["instructions"], *described, heard["tools"]["get_ahdb_entry"].description):
+        assert "VERIFIED" in text and "QUOTED" in text and "quotation" in text
+        assert "only when the result is SUPPORTED" not in text
+    assert "standing may be stated" not in heard["tools"]["list_ahdb"].description
 
 
 def test_no_tool_takes_what_would_write_into_the_ahdb(heard: Mapping[str, Any]) -> None:

@@ -29,8 +29,8 @@ DESCRIPTION = (
     "and at the web where the scope says so; you get a status (VERIFIED: a judge read that the cited lines "
     "support it; QUOTED: it is in them word for word, and was not judged; PARTIAL, UNRESOLVED, DISPUTED, "
     "REFUTED), evidence cards that point at spans, what was not covered, and the id of a signed attestation. "
-    "It takes seconds to minutes. Only VERIFIED entitles you to state the claim as a fact, and QUOTED to "
-    "quote it; get_evidence shows what a card points at."
+    "It takes seconds to minutes. Only VERIFIED entitles you to state the claim as a fact. Cite a QUOTED "
+    "claim as a quotation of its source; get_evidence shows what a card points at."
 )
 
 _USUAL = Budget()

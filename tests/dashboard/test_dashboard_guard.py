@@ -1,12 +1,25 @@
 """Who is let in, and what a hostile client gets: each answer's status."""
 
+import asyncio
+import json
+import resource
+import signal
+import socket
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
-from support.dashboards import Dashboard, Grown, dashboard_of
+from support.dashboards import PATIENCE, Dashboard, Grown, dashboard_of
+from vera.dashboard import connections, serve
 
 PAGE = {"accept": "text/html"}
 
@@ -364,3 +377,124 @@ def test_a_restart_logs_nobody_out(served: Dashboard, tmp_path: Path) -> None:
         assert after.token == before.token
         cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
         assert client.get("/", headers={"cookie": cookie}).status_code == 200
+
+
+HALF = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1"
+WHOLE = HALF + b"\r\n\r\n"
+
+
+async def _healthz(request: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def _slow(request: Request) -> Response:
+    await asyncio.sleep(PATIENCE)
+    return PlainTextResponse("late\n")
+
+
+@contextmanager
+def small_server(monkeypatch: pytest.MonkeyPatch, most: int, wait: float) -> Iterator[int]:
+    """The port of a server in a thread that takes so many connections and waits so long for a head."""
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", most)
+    monkeypatch.setattr(connections, "WAIT_SECONDS", wait)
+    app = Starlette(routes=[Route("/healthz", _healthz), Route("/slow", _slow)])
+    app.state.end_streams = lambda: None
+    with serve.listen("127.0.0.1", 0) as listening:
+        server = serve._Server(serve._configuration(app), app)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            server.handle_exit(signal.SIGINT, None)
+            thread.join(PATIENCE)
+
+
+@contextmanager
+def sent(port: int, data: bytes, count: int) -> Iterator[list[socket.socket]]:
+    """So many connections, over each of which this was sent."""
+    with ExitStack() as stack:
+        made = []
+        for _ in range(count):
+            made.append(stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)))
+            made[-1].sendall(data)
+        yield made
+
+
+def received(connection: socket.socket) -> bytes:
+    """All that comes until the other end closes."""
+    parts = b""
+    with suppress(ConnectionError):
+        while part := connection.recv(1 << 16):
+            parts += part
+    return parts
+
+
+def health_of(port: int) -> httpx.Response:
+    return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE, trust_env=False)
+
+
+@pytest.mark.parametrize("data", [b"", HALF, WHOLE, WHOLE + HALF])
+def test_a_connection_on_which_no_whole_head_comes_is_closed(
+    monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    with small_server(monkeypatch, 100, 0.5) as port, sent(port, data, 1) as (connection,):
+        assert received(connection).count(b"200 OK") == data.count(WHOLE)
+
+
+def test_bytes_that_come_one_by_one_give_a_connection_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    with small_server(monkeypatch, 100, 0.5) as port, sent(port, HALF, 1) as (connection,):
+        begin = time.monotonic()
+        with suppress(ConnectionError):
+            while time.monotonic() < begin + PATIENCE:
+                connection.sendall(b"x")
+                time.sleep(0.05)
+        assert time.monotonic() < begin + PATIENCE
+
+
+def test_an_answer_may_take_longer_than_a_head(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = b"GET /slow HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with small_server(monkeypatch, 100, 0.2) as port, sent(port, request, 1) as (connection,):
+        connection.settimeout(1.0)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+
+
+def test_half_open_connections_shut_no_one_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    with small_server(monkeypatch, 20, PATIENCE) as port, sent(port, HALF, 60):
+        for _ in range(3):
+            assert health_of(port).status_code == 200
+
+
+def test_a_server_with_too_many_requests_says_in_an_error_object_when_to_ask_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request = b"GET /slow HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with small_server(monkeypatch, 8, PATIENCE) as port, sent(port, request, 8):
+        answer = health_of(port)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "busy")
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("more", [b"Content-Length: -5", b"Transfer-Encoding: gzip", b"Host: other"])
+def test_what_is_no_http_gets_an_error_object(monkeypatch: pytest.MonkeyPatch, more: bytes) -> None:
+    request = HALF + b"\r\n" + more + b"\r\n\r\n"
+    with small_server(monkeypatch, 8, PATIENCE) as port, sent(port, request, 1) as (connection,):
+        head, _, body = received(connection).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400")
+    assert json.loads(body)["error"]["code"] == "invalid_http"
+
+
+def test_with_few_files_half_open_connections_shut_no_one_out(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (128, hard))
+        try:
+            dashboard = stack.enter_context(dashboard_of(tmp_path, tmp_path / "token"))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        stack.enter_context(sent(dashboard.port, HALF, 300))
+        assert health_of(dashboard.port).status_code == 200
+        with dashboard.client() as client:
+            assert client.get("/").status_code == 200

@@ -3,21 +3,28 @@
 import asyncio
 import contextlib
 import errno
+import logging
 import signal
 import socket
 from collections.abc import Iterator
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 
-MAX_CONNECTIONS = 1000
+from vera.dashboard.connections import MAX_CONNECTIONS, Connection, accepted_at_once, most_connections
+
 GRACE_SECONDS = 1
 KEEP_ALIVE_SECONDS = 20
 """How long a connection is kept without a request. HTTP clients keep one for 4 to 15 seconds: who lets go
 first must be the client, or its next request meets a connection that is being closed."""
 DATE_SECONDS = 1.0
 """Between two looks at the clock: answers name their date to the second."""
+FULL_SECONDS = 60.0
+"""Between two lines that say that no more files can be opened."""
+
+logger = logging.getLogger(__name__)
 
 
 class CannotListen(Exception):
@@ -51,23 +58,28 @@ def serve(app: Starlette, listening: socket.socket) -> None:
 
     Raises the OSError that the app could not begin for (`app.state.failed`).
     """
-    config = uvicorn.Config(
+    with _signals_end_quietly():
+        _Server(_configuration(app), app).run(sockets=[listening])
+    if failed := _failed(app):
+        raise failed
+
+
+def _configuration(app: Starlette) -> uvicorn.Config:
+    most = most_connections()
+    return uvicorn.Config(
         app,
-        http="h11",
+        http=Connection,
         loop="asyncio",
         ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MAX_CONNECTIONS,
+        limit_concurrency=most,
+        backlog=accepted_at_once(most),
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    with _signals_end_quietly():
-        _Server(config, app).run(sockets=[listening])
-    if failed := _failed(app):
-        raise failed
 
 
 def _failed(app: Starlette) -> OSError | None:
@@ -92,7 +104,10 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(_FullFiles())
         await super().startup(sockets)
+        for listening in sockets or ():  # asyncio takes its own number for the queue of the system as well
+            listening.listen(MAX_CONNECTIONS)
         self.should_exit = self.should_exit or _failed(self._app) is not None
 
     async def main_loop(self) -> None:
@@ -105,6 +120,21 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._app.state.end_streams()
         await super().shutdown(sockets)
+
+
+class _FullFiles:
+    """What asyncio reports goes to the log; that no file can be opened as one line, and once a minute."""
+
+    def __init__(self) -> None:
+        self._said = -FULL_SECONDS
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+            loop.default_exception_handler(context)
+        elif loop.time() - self._said >= FULL_SECONDS:
+            self._said = loop.time()
+            logger.warning("No more files can be opened, so new connections wait: %s.", error.strerror)
 
 
 @contextlib.contextmanager

@@ -3,9 +3,12 @@
 import hashlib
 import json
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -260,6 +263,97 @@ def test_standard_output_holds_messages_of_the_protocol_only(place: Path) -> Non
     )
     assert done.returncode == 0, done.stderr
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in done.stdout.splitlines())
+
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+
+
+@contextmanager
+def initialized(place: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """`vera mcp` in a process that has answered the first request."""
+    words = [sys.executable, "-P", "-m", "vera", "mcp", *map(str, arguments(place))]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=place, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        try:
+            write(process, json.dumps(INITIALIZE))
+            answer(process)
+            yield process
+        finally:
+            process.kill()
+
+
+def write(process: "subprocess.Popen[bytes]", line: str) -> None:
+    assert process.stdin
+    process.stdin.write(f"{line}\n".encode())
+    process.stdin.flush()
+
+
+def answer(process: "subprocess.Popen[bytes]") -> Any:
+    assert process.stdout
+    return json.loads(process.stdout.readline())
+
+
+def call_with_progress(process: "subprocess.Popen[bytes]", thesis: str) -> None:
+    """Begin a call, and wait until it is under way."""
+    params = {"name": "verify_claim", "arguments": {"thesis": thesis}, "_meta": {"progressToken": 2}}
+    write(process, json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}))
+    assert answer(process)["method"] == "notifications/progress"
+
+
+def test_a_client_that_dies_during_a_call_ends_the_service_in_order(place: Path) -> None:
+    with initialized(place) as process:
+        assert process.stdin and process.stdout and process.stderr
+        call_with_progress(process, "The licence of the GNU project mentions 91 countries.")
+        process.stdout.close()
+        time.sleep(0.3)
+        process.stdin.close()
+        assert process.wait(60) == 0
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_signal_ends_the_service_without_an_end_of_its_input(
+    place: Path, number: signal.Signals, busy: bool
+) -> None:
+    with initialized(place) as process:
+        assert process.stderr
+        if busy:
+            call_with_progress(process, f"The licence mentions {number + 50} countries.")
+        process.send_signal(number)
+        assert process.wait(20) == 130
+        assert process.stderr.read() == b"vera: interrupted.\n"
+
+
+MALFORMED = {
+    r'{"jsonrpc":"2.0","id":900,"method":"ping","params":{"x":"\ud800"}}': (900, -32700),
+    '{"jsonrpc":"2.0","id":"a","method":"ping","params":5}': ("a", -32600),
+    '{"id":5,"method":"ping"}': (5, -32600),
+    "garbage": (None, -32700),
+    "[1]": (None, -32600),
+    "{}": (None, -32600),
+}
+
+
+def test_a_malformed_request_is_answered_with_its_id(place: Path) -> None:
+    with initialized(place) as process:
+        for line, (name, code) in MALFORMED.items():
+            write(process, line)
+            said = answer(process)
+            assert (said["id"], said["error"]["code"]) == (name, code), line
+        for line in ("", '{"jsonrpc":"2.0","id":7,"result":4}'):  # neither is a request
+            write(process, line)
+        write(process, '{"jsonrpc":"2.0","id":8,"method":"ping"}')
+        assert answer(process) == {"jsonrpc": "2.0", "id": 8, "result": {}}
 
 
 def test_the_printed_configuration_starts_the_service(place: Path) -> None:

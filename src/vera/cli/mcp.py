@@ -1,6 +1,5 @@
 """`vera mcp`: verification as a service for other agents."""
 
-import asyncio
 import json
 import logging
 import sys
@@ -114,9 +113,9 @@ def mcp(
         if over_http:
             _serve_http(service, port, token_file, names)
             return
-        from vera.mcp.server import serve
+        from vera.mcp.stdio import serve
 
-        asyncio.run(serve(service))
+        serve(service)
 
 
 def _serve_http(service: "Service", port: int, token_file: Path | None, names: tuple[str, ...]) -> None:

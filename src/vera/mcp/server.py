@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -203,14 +202,6 @@ def make_server(access: Access) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-
-
-async def serve(service: Service) -> None:
-    """Answer over standard input and output until the other end closes it. Meanwhile what anything prints
-    goes to standard error (`stdio_server` sees to that)."""
-    server = make_server(lambda context, right: nullcontext(service))
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 class _Progress:

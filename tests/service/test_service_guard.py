@@ -308,6 +308,31 @@ def test_other_methods_are_refused(client: TestClient, owner: str, method: str) 
     assert (answer.status_code, set(answer.json())) == (405, {"error"})
 
 
+ALLOWED = {
+    "/healthz": {"GET", "HEAD"},
+    "/v1/verify": {"POST"},
+    "/v1/jobs/{job}": {"GET", "DELETE"},
+    "/v1/jobs/{job}/events": {"GET"},
+}
+
+
+@pytest.mark.parametrize("path", ALLOWED)
+def test_a_refused_method_names_the_methods_of_its_address_under_one_code(
+    client: TestClient, owner: str, job: str, path: str
+) -> None:
+    for method in {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"} - ALLOWED[path]:
+        answer = client.request(method, path.format(job=job), headers=bearer(owner))
+        assert answer.status_code == 405
+        assert set(answer.headers["allow"].split(", ")) == ALLOWED[path]
+        if method != "HEAD":
+            assert answer.json()["error"]["code"] == "method_not_allowed"
+
+
+def test_whether_the_service_answers_can_be_asked_without_a_body(client: TestClient) -> None:
+    answer = client.head("/healthz")
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
 def test_every_answer_is_protected(client: TestClient, owner: str) -> None:
     answers: list[httpx.Response] = [client.get("/healthz"), client.get("/v1/models", headers=bearer(owner))]
     for answer in [*answers, client.get("/nothing")]:

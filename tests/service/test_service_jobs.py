@@ -13,6 +13,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from starlette.requests import Request
+from starlette.types import Message
 
 from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
 from vera.batch.postgres_running import Access
@@ -23,7 +25,7 @@ from vera.batch.task import BatchTask
 from vera.config import ConfigError
 from vera.config.handed import Handed
 from vera.dashboard import run_process
-from vera.service import app, attempts, cluster, jobs, processes, progress, records, stored, terms
+from vera.service import app, attempts, cluster, jobs, problems, processes, progress, records, stored, terms
 from vera.service.engine import Active
 from vera.service.tokens import Tokens, remove
 
@@ -517,6 +519,56 @@ def test_a_stream_of_a_job_whose_end_could_not_be_written_waits_between_two_look
 
     asyncio.run(look())
     assert len(looks) == 1
+
+
+def test_streams_that_are_asked_for_at_one_time_are_counted_before_they_begin(service: Service) -> None:
+    service.token()
+
+    async def ask_for_streams() -> int:
+        handlers, request = await waiting_job(service)
+        for _ in range(app.MAX_STREAMS):
+            await handlers.events(request)
+        with pytest.raises(problems.TryLater) as refused:
+            await handlers.events(request)
+        return refused.value.status
+
+    assert asyncio.run(ask_for_streams()) == 429
+
+
+def test_a_stream_ends_at_its_next_event_when_its_token_is_removed(service: Service) -> None:
+    service.token()
+    sent: list[Message] = []
+
+    async def listen() -> None:
+        handlers, request = await waiting_job(service)
+
+        async def receive() -> Message:
+            await asyncio.sleep(30)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+            if message.get("body"):
+                remove(service.token_file, "one")
+
+        answer = await handlers.events(request)
+        async with asyncio.timeout(30):
+            await answer(request.scope, receive, send)
+        await handlers.events(request)  # the stream that has ended counts no more
+
+    asyncio.run(listen())
+    assert len([each for each in sent if each.get("body")]) == 1
+    assert sent[-1]["more_body"] is False
+
+
+async def waiting_job(service: Service) -> tuple[app.Service, Request]:
+    """The handlers of a service, and a request for the events of a job that waits."""
+    known = Tokens(service.token_file)
+    (token,) = known.all()
+    queue = jobs.Jobs(service.terms, processes.Processes(service.terms))
+    job = (await queue.records(token)).add("check", b"{}", "share", "body", "", 1_800_000_000.0)
+    scope = {"type": "http", "headers": [], "path_params": {"id": job.id}, "token": token, "asgi": {}}
+    return app.Service(queue, known), Request(scope)
 
 
 def test_an_index_takes_no_more_than_the_next_start_can_read(

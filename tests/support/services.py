@@ -118,6 +118,8 @@ def ended(client: httpx.Client, token: str, name: str) -> dict[str, Any]:
 def as_described(answer: httpx.Response) -> None:
     """Whether the OpenAPI document has this reply; for every reply of a test."""
     answer.read()
+    if answer.request.method == "HEAD":  # an answer without a body
+        return
     found = described(answer.request.method, answer.request.url.path)
     if found is None:
         assert answer.status_code in (401, 404, 405, 421, 403, 414, 431), answer

@@ -17,6 +17,7 @@ from mcp.server import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
@@ -26,7 +27,7 @@ from vera.mcp.server import make_server
 from vera.mcp.service import Service, ToolError
 from vera.service.bodies import MAX_BYTES, read_body
 from vera.service.guard import Guard
-from vera.service.problems import Refused, refusal
+from vera.service.problems import Refused, by_router, refusal
 from vera.service.terms import KEPT, insist_on_isolation
 from vera.service.tokens import Right, Token, Tokens
 from vera.session.session import FOLDER_MODE
@@ -57,6 +58,7 @@ def create_app(service: Service, tokens: Path, names: frozenset[str] = frozenset
     app = Starlette(
         routes=[Route(ADDRESS, _Endpoint(manager), methods=["POST"])],
         middleware=[Middleware(Guard, tokens=Tokens(tokens), hosts=HOSTS | names, any_address=False)],
+        exception_handlers={HTTPException: by_router},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False

@@ -5,8 +5,7 @@ import contextlib
 import logging
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from http import HTTPStatus
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -16,6 +15,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from vera.service import chat, progress, stored
 from vera.service.bodies import ChatBody, decoded, read_body
@@ -23,9 +23,9 @@ from vera.service.engine import Active
 from vera.service.guard import Guard
 from vera.service.jobs import Jobs
 from vera.service.openapi import document
-from vera.service.problems import Refused, TryLater, as_json, refusal
+from vera.service.problems import Refused, TryLater, as_json, by_router, refusal
 from vera.service.records import OPEN_STATES, Job, Records
-from vera.service.tokens import Right, Token, Tokens
+from vera.service.tokens import Right, Token, TokenError, Tokens
 from vera.service.work import Kind
 
 MAX_STREAMS = 16
@@ -35,7 +35,6 @@ CHUNK = 1 << 20
 MAX_KEY = 200
 BUNDLES_AT_ONCE = 2
 
-_ROUTING = {404: "There is nothing at this address.", 405: "That cannot be done at this address."}
 _STREAM = {"content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no"}
 
 logger = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ def create_app(
         middleware=[Middleware(Guard, tokens=known, hosts=hosts, any_address=any_address)],
         exception_handlers={
             Refused: _refused,
-            HTTPException: _by_router,
+            HTTPException: by_router,
             OSError: _unavailable,
             Exception: _own_fault,
         },
@@ -95,17 +94,16 @@ class Service:
         return [
             Route("/healthz", self.healthz, methods=["GET"]),
             Route("/openapi.json", self.openapi, methods=["GET"]),
-            Route("/v1/verify", self.verify, methods=["POST"]),
-            Route("/v1/research", self.research, methods=["POST"]),
-            Route("/v1/check", self.check, methods=["POST"]),
-            Route("/v1/jobs/{id}", self.job, methods=["GET"]),
-            Route("/v1/jobs/{id}", self.cancel, methods=["DELETE"]),
-            Route("/v1/jobs/{id}/events", self.events, methods=["GET"]),
-            Route("/v1/jobs/{id}/bundle", self.bundle, methods=["GET"]),
-            Route("/v1/cards/{id}", self.card, methods=["GET"]),
-            Route("/v1/evidence/{id}", self.evidence, methods=["GET"]),
-            Route("/v1/models", self.models, methods=["GET"]),
-            Route("/v1/chat/completions", self.chat, methods=["POST"]),
+            _Route("/v1/verify", self.verify, methods=["POST"]),
+            _Route("/v1/research", self.research, methods=["POST"]),
+            _Route("/v1/check", self.check, methods=["POST"]),
+            _Route("/v1/jobs/{id}", self.job, methods=["GET", "DELETE"]),
+            _Route("/v1/jobs/{id}/events", self.events, methods=["GET"]),
+            _Route("/v1/jobs/{id}/bundle", self.bundle, methods=["GET"]),
+            _Route("/v1/cards/{id}", self.card, methods=["GET"]),
+            _Route("/v1/evidence/{id}", self.evidence, methods=["GET"]),
+            _Route("/v1/models", self.models, methods=["GET"]),
+            _Route("/v1/chat/completions", self.chat, methods=["POST"]),
         ]
 
     async def healthz(self, request: Request) -> Response:
@@ -125,10 +123,11 @@ class Service:
 
     async def job(self, request: Request) -> Response:
         records, job = await self._job(request)
+        if request.method == "DELETE":
+            return await self._cancel(request, records, job)
         return as_json(await self.jobs.view(records, job))
 
-    async def cancel(self, request: Request) -> Response:
-        records, job = await self._job(request)
+    async def _cancel(self, request: Request, records: Records, job: Job) -> Response:
         _insist(request, job.kind)
         await self.jobs.cancel(records, job)
         return as_json(await self.jobs.view(records, job, whole=False))
@@ -136,8 +135,9 @@ class Service:
     async def events(self, request: Request) -> Response:
         records, job = await self._job(request)
         begin = progress.begin_of(request.headers.get("last-event-id"))
-        messages = progress.stream(self.jobs, records, job, begin, self.closing)
-        return self._stream(request, messages)
+        with self._counted(request) as counted:
+            messages = progress.stream(self.jobs, records, job, begin, self.closing)
+            return self._stream(request, messages, counted)
 
     async def bundle(self, request: Request) -> Response:
         _insist(request, "read")
@@ -146,17 +146,16 @@ class Service:
             raise TryLater(409, "not_over", "The job has not ended yet.", 1.0)
         if self._bundles.locked():
             raise TryLater(503, "busy", "Other bundles are being made.", 5.0)
-        name = request.scope["token"].folder
-        with self._counted(name):
+        with self._counted(request) as counted:
             async with self._bundles:
                 file = await asyncio.to_thread(stored.bundle_of, records, job)
-        length = os.fstat(file.fileno()).st_size
-        headers = {
-            "content-type": "application/zip",
-            "content-disposition": f'attachment; filename="{job.id}.zip"',
-            "content-length": str(length),
-        }
-        return StreamingResponse(self._while_counted(name, _chunks(file, length)), headers=headers)
+            length = os.fstat(file.fileno()).st_size
+            headers = {
+                "content-type": "application/zip",
+                "content-disposition": f'attachment; filename="{job.id}.zip"',
+                "content-length": str(length),
+            }
+            return _Counted(_chunks(file, length), headers, counted.pop_all())
 
     async def card(self, request: Request) -> Response:
         records = await self._own(request)
@@ -165,20 +164,19 @@ class Service:
 
     async def evidence(self, request: Request) -> Response:
         records, asked = await self._own(request), request.query_params
-        name = request.scope["token"].folder
-        with self._counted(name):
+        with self._counted(request) as counted:
             file = await asyncio.to_thread(stored.evidence_of, records, request.path_params["id"])
-        try:
-            length = stored.span_of(file, asked.get("start"), asked.get("end"))
-        except Refused:
-            file.close()
-            raise
-        headers = {
-            "content-type": "application/octet-stream",
-            "content-disposition": "attachment",
-            "content-length": str(length),
-        }
-        return StreamingResponse(self._while_counted(name, _chunks(file, length)), headers=headers)
+            try:
+                length = stored.span_of(file, asked.get("start"), asked.get("end"))
+            except Refused:
+                file.close()
+                raise
+            headers = {
+                "content-type": "application/octet-stream",
+                "content-disposition": "attachment",
+                "content-length": str(length),
+            }
+            return _Counted(_chunks(file, length), headers, counted.pop_all())
 
     async def models(self, request: Request) -> Response:
         _insist(request, "research")
@@ -188,12 +186,12 @@ class Service:
         token = _insist(request, "research")
         body = decoded(await _body(request), ChatBody)
         asked = chat.research_of(body, web=self.jobs.terms.egress)
-        with self._counted(token.folder):
+        with self._counted(request) as counted:
             found, _ = await self.jobs.submit(token, "research", asked)
             assert isinstance(found, Active)  # without an idempotency key only what has not ended is shared
             if not body.stream:
                 return await self._whole_chat(request, found)
-        return self._stream(request, chat.chunks(self.jobs, found, found.job.created))
+            return self._stream(request, chat.chunks(self.jobs, found, found.job.created), counted)
 
     async def _whole_chat(self, request: Request, found: Active) -> Response:
         try:
@@ -226,29 +224,61 @@ class Service:
         records = await self.jobs.records(token)
         return records, records.get(request.path_params["id"])
 
-    def _stream(self, request: Request, messages: AsyncIterator[bytes]) -> Response:
-        name = request.scope["token"].folder
-        with self._counted(name):  # is there room?
-            return StreamingResponse(self._while_counted(name, messages), headers=_STREAM)
+    def _stream(
+        self, request: Request, messages: AsyncGenerator[bytes, None], counted: contextlib.ExitStack
+    ) -> Response:
+        token: Token = request.scope["token"]
+        return _Counted(self._while_known(token, messages), _STREAM, counted.pop_all())
 
-    async def _while_counted(self, name: str, messages: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        self._streams[name] += 1
-        try:
+    async def _while_known(self, token: Token, messages: AsyncGenerator[bytes, None]) -> AsyncIterator[bytes]:
+        """The messages until the token is removed."""
+        async with contextlib.aclosing(messages):
             async for message in messages:
+                if not self._is_known(token):
+                    return
                 yield message
-        finally:
-            self._streams[name] -= 1
+
+    def _is_known(self, token: Token) -> bool:
+        try:
+            return token in self._tokens.all()
+        except TokenError:
+            return False
 
     @contextlib.contextmanager
-    def _counted(self, name: str) -> Iterator[None]:
-        """Within, this counts as a stream of the token. Raises TryLater (429)."""
+    def _counted(self, request: Request) -> Iterator[contextlib.ExitStack]:
+        """Within, this counts as a stream of the token. Whoever takes the count out with `pop_all` ends it.
+        Raises TryLater (429)."""
+        name = request.scope["token"].folder
         if self._streams[name] >= MAX_STREAMS:
             raise TryLater(429, "too_many_streams", f"This token has {MAX_STREAMS} streams open.", 5.0)
         self._streams[name] += 1
-        try:
-            yield
-        finally:
-            self._streams[name] -= 1
+        with contextlib.ExitStack() as counted:
+            counted.callback(self._streams.subtract, {name: 1})
+            yield counted
+
+
+class _Route(Route):
+    """A route without HEAD, which would make a whole answer only to throw it away."""
+
+    def __init__(
+        self, path: str, endpoint: Callable[[Request], Awaitable[Response]], methods: list[str]
+    ) -> None:
+        super().__init__(path, endpoint, methods=methods)
+        self.methods = set(methods)
+
+
+class _Counted(StreamingResponse):
+    """A stream that counts as one until it has ended."""
+
+    def __init__(
+        self, content: AsyncIterator[bytes], headers: Mapping[str, str], counted: contextlib.ExitStack
+    ) -> None:
+        super().__init__(content, headers=headers)
+        self._counted = counted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._counted:
+            await super().__call__(scope, receive, send)
 
 
 async def _chunks(file: BinaryIO, length: int) -> AsyncIterator[bytes]:
@@ -295,13 +325,6 @@ async def _gone(request: Request) -> Literal[True]:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     return refusal(error)
-
-
-async def _by_router(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
-    sentence = _ROUTING.get(error.status_code, str(error.detail))
-    return refusal(Refused(error.status_code, code, sentence, error.headers))
 
 
 async def _unavailable(request: Request, error: Exception) -> Response:

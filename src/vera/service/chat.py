@@ -5,7 +5,7 @@ and one line that says how strongly it is proved; `vera` beside it holds the sam
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import msgspec
@@ -111,7 +111,7 @@ def completion(view: JobView, created: float) -> ChatReply:
     )
 
 
-async def chunks(jobs: Jobs, active: Active, created: float) -> AsyncIterator[bytes]:
+async def chunks(jobs: Jobs, active: Active, created: float) -> AsyncGenerator[bytes, None]:
     """The answer as a stream of chunks; comments while the job works. Whoever hangs up lets go of the job."""
     job, over = active.job, False
     try:

@@ -14,7 +14,6 @@ from vera.dashboard import guard
 from vera.service.problems import Refused, refusal
 from vera.service.tokens import TokenError, Tokens
 
-METHODS = ("GET", "POST", "DELETE")
 OPEN_PATHS = ("/healthz", "/openapi.json")
 MAX_TOKEN = 300
 
@@ -55,9 +54,6 @@ class Guard:
             guard.insist_on_size(scope)
         except guard.Refused as refused:
             raise Refused(refused.status, _SIZES[refused.status], str(refused)) from None
-        if scope["method"] not in METHODS:
-            allowed = {"allow": ", ".join(METHODS)}
-            raise Refused(405, "wrong_method", "That cannot be done at this address.", allowed)
         own = (f"http://{headers['host']}", f"https://{headers['host']}")
         if headers.get("origin", own[0]) not in own or headers.get("sec-fetch-site") == "cross-site":
             raise Refused(403, "other_site", "Pages of other sites may not ask here.")

@@ -1,11 +1,16 @@
 """What is refused: one shape for every error, `{"error": {"code", "message"}}`."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 
 import msgspec
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 
 MAX_SENTENCE = 1000
+
+_ROUTING = {404: "There is nothing at this address.", 405: "That cannot be done at this address."}
 
 
 class ErrorBody(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,3 +65,11 @@ def as_json(value: object, status: int = 200, headers: Mapping[str, str] | None 
 def refusal(refused: Refused) -> Response:
     """The answer to what was refused."""
     return as_json(refused.body(), refused.status, refused.headers)
+
+
+async def by_router(request: Request, error: Exception) -> Response:
+    """The answer to an address that is not there, and to a method that it does not take."""
+    assert isinstance(error, HTTPException)
+    code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
+    sentence = _ROUTING.get(error.status_code, str(error.detail))
+    return refusal(Refused(error.status_code, code, sentence, error.headers))

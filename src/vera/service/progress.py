@@ -7,7 +7,7 @@ back as `Last-Event-ID` gets what came after. Nothing is kept for a stream, so a
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 
 import msgspec
@@ -61,7 +61,7 @@ def begin_of(text: str | None) -> int:
 
 async def stream(
     jobs: Jobs, records: Records, job: Job, begin: int, closing: asyncio.Event
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     """The messages from `begin` on: `status`, one `progress` for each record, and `done` at the end."""
     yield RETRY
     log, offset, status = 0, begin, ""

@@ -47,6 +47,13 @@ def test_an_address_that_others_reach_has_to_be_allowed(tokens: Path) -> None:
     assert (ended.exit_code, "--allow-remote" in ended.stderr) == (2, True)
 
 
+@pytest.mark.parametrize("command", ["serve", "dashboard", "mcp"])
+@pytest.mark.parametrize("name", ["http://x", "x:80", "x/y", "", "::1", "a b"])
+def test_a_name_that_no_host_can_have_is_refused(tokens: Path, command: str, name: str) -> None:
+    ended = typed(command, "--allow-host", name, "--token-file", tokens)
+    assert (ended.exit_code, "is no name of a host" in ended.stderr) == (2, True)
+
+
 def test_two_services_do_not_work_under_one_base_folder(tmp_path: Path, tokens: Path) -> None:
     with held(tmp_path):
         ended = typed("serve", "--base-dir", tmp_path, "--port", 0, "--token-file", tokens)

@@ -69,6 +69,8 @@ def test_another_token_sees_nothing_of_a_job(
 
 
 def test_the_owner_reads_the_bytes_and_a_span_of_them(client: TestClient, job: str, owner: str) -> None:
+    missing = client.get(f"/v1/evidence/{'0' * 64}", headers=bearer(owner)).json()["error"]["message"]
+    assert missing == "No session of this token has evidence with this id."
     for name in (SHA, f"sha256:{SHA}"):
         answer = client.get(f"/v1/evidence/{name}", headers=bearer(owner))
         assert answer.content == b"bytes of the owner"

@@ -16,7 +16,19 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from support.services import FAILS, SAYS, THESIS, WAITS, Service, ask, bearer, ended, job_of, scripted
+from support.services import (
+    FAILS,
+    LICENCES,
+    SAYS,
+    THESIS,
+    WAITS,
+    Service,
+    ask,
+    bearer,
+    ended,
+    job_of,
+    scripted,
+)
 from vera.batch.postgres_running import Access
 from vera.batch.records import Begun, Commit, History
 from vera.batch.runs import Runs
@@ -437,6 +449,44 @@ def test_a_chat_is_refused_before_its_job_is_made_and_counts_also_without_a_stre
             )
             assert (answer.status_code, answer.json()["error"]["code"]) == (429, "too_many_streams")
     assert not list(service.terms.base.glob("serve/*/jobs/*"))
+
+
+QUESTION = [{"role": "user", "content": "Why?"}]
+
+
+def test_the_model_of_a_reply_can_be_sent_back_where_there_are_several_inputs(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    service = Service(tmp_path, roots=[LICENCES, tmp_path / "other"])
+    token = service.token()
+    with service.running(scripted(SAYS)) as client:
+        path, model = "/v1/chat/completions", "vera/licences"
+        for _ in range(2):
+            asked = {"model": model, "messages": QUESTION}
+            answer = client.post(path, json=asked, headers=bearer(token))
+            model = answer.json()["model"]
+        streamed = client.post(path, json={**asked, "stream": True}, headers=bearer(token))
+    assert (answer.status_code, model) == (200, "vera/licences")
+    assert streamed.text.count('"model":"vera/licences"') == streamed.text.count('"object"')
+
+
+def test_a_long_chat_is_answered_and_a_long_question_is_refused_in_its_own_words(service: Service) -> None:
+    token = service.token()
+    earlier = [{"role": "assistant", "content": "Because."}] * 500
+    long = [{"role": "user", "content": "y" * 20_001}]
+    with service.running(scripted(SAYS)) as client:
+        for messages, status in (([*earlier, *QUESTION], 200), (long, 400)):
+            answer = client.post("/v1/chat/completions", json={"messages": messages}, headers=bearer(token))
+            assert answer.status_code == status
+    assert "last message of the user is too long: 20000" in answer.json()["error"]["message"]
+
+
+def test_a_job_whose_process_was_killed_says_so(service: Service) -> None:
+    token = service.token()
+    script = "import os, sys; print('a line', file=sys.stderr, flush=True); os.kill(os.getpid(), 9)"
+    with service.running(scripted(script)) as client:
+        job = ended(client, token, ask(client, token, "verify", VERIFY).json()["id"])
+    assert job["error"]["code"] == "job_failed"
+    assert "was killed (SIGKILL)" in job["error"]["message"]
 
 
 def test_a_chat_that_has_ended_counts_no_more(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vera.cli.allow import allow_option
+from vera.cli.options import host_names
 
 if TYPE_CHECKING:
     from vera.config import Settings
@@ -32,6 +33,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @click.option(
     "--allow-host",
     "names",
+    callback=host_names,
     multiple=True,
     metavar="NAME",
     help="A name by which the dashboard may be called, such as that of a proxy; may be repeated.",
@@ -76,7 +78,7 @@ def dashboard(
             stop(str(error), ERROR)
         with listening:
             shown = f"[{host}]" if ":" in host else host
-            hosts = frozenset({"127.0.0.1", "localhost", "[::1]", shown, *(name.lower() for name in names)})
+            hosts = frozenset({"127.0.0.1", "localhost", "[::1]", shown, *names})
             app = create_app(
                 settings.run.base_dir,
                 token=token,

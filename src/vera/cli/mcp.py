@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vera.cli.inputs import connector_option
-from vera.cli.options import BUDGET, MODEL, budget_options, model_options
+from vera.cli.options import BUDGET, MODEL, budget_options, host_names, model_options
 from vera.extras import install_command
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ FLAGS = {
 @click.option(
     "--allow-host",
     "names",
+    callback=host_names,
     multiple=True,
     metavar="NAME",
     help="With --http: a name by which it may be called, such as that of a proxy; may be repeated.",
@@ -130,7 +131,7 @@ def _serve_http(service: "Service", port: int, token_file: Path | None, names: t
     try:
         if not path.exists() or not read_file(path):
             stop("There is no token yet, so no one could ask. Type: vera token add NAME", NOT_READY)
-        app = create_app(service, path, frozenset(map(str.lower, names)))
+        app = create_app(service, path, frozenset(names))
         with listen("127.0.0.1", port) as listening:
             address = f"http://127.0.0.1:{listening.getsockname()[1]}{ADDRESS}"
             click.echo(f"VERA serves {service.base} over MCP at:\n  {address}\nCtrl-C ends it.")

@@ -1,9 +1,12 @@
 """Options that several commands have: one name and one help for each, and the setting that it sets."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
+
+_HOST = re.compile(r"[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]")
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -32,6 +35,16 @@ class Renamed(click.Option):
             return super().get_help_record(ctx)
         finally:
             self.opts = names
+
+
+def host_names(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names by which a server is called, in small letters. An address with a scheme, a port or a path is
+    refused: no request has it as its host."""
+    for name in names:
+        if not _HOST.fullmatch(name):
+            sentence = f"{name[:100]!r} is no name of a host. Give the name alone, such as vera.example.org."
+            raise click.BadParameter(sentence, ctx, param)
+    return tuple(map(str.lower, names))
 
 
 def renamed_option(name: str, old: str, **options: Any) -> Callable[[F], F]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vera.cli.cluster import LOCAL, access_to, engine_option
-from vera.cli.options import BUDGET, MODEL, budget_options, model_options, renamed_option, settings_of
+from vera.cli.options import (
+    BUDGET,
+    MODEL,
+    budget_options,
+    host_names,
+    model_options,
+    renamed_option,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from vera.service.engine import Engine
@@ -48,6 +56,7 @@ FLAGS = {
 @click.option(
     "--allow-host",
     "names",
+    callback=host_names,
     multiple=True,
     metavar="NAME",
     help="A name by which the service may be called, such as that of a proxy; may be repeated.",
@@ -206,7 +215,7 @@ def _answer(
     app = create_app(
         Jobs(terms, engine, most_waiting=queue),
         tokens,
-        hosts=frozenset({"127.0.0.1", "localhost", "[::1]", shown, *map(str.lower, names)}),
+        hosts=frozenset({"127.0.0.1", "localhost", "[::1]", shown, *names}),
         any_address=host not in LOOPBACK,
     )
     address = f"http://{shown}:{listening.getsockname()[1]}"

@@ -190,10 +190,11 @@ class Service:
             found, _ = await self.jobs.submit(token, "research", asked)
             assert isinstance(found, Active)  # without an idempotency key only what has not ended is shared
             if not body.stream:
-                return await self._whole_chat(request, found)
-            return self._stream(request, chat.chunks(self.jobs, found, found.job.created), counted)
+                return await self._whole_chat(request, found, body.model)
+            messages = chat.chunks(self.jobs, found, found.job.created, body.model)
+            return self._stream(request, messages, counted)
 
-    async def _whole_chat(self, request: Request, found: Active) -> Response:
+    async def _whole_chat(self, request: Request, found: Active, model: str) -> Response:
         try:
             await _over_or_gone(request, found)
         except asyncio.CancelledError:
@@ -203,7 +204,7 @@ class Service:
             self.jobs.leave(found)
             raise Refused(499, "gone", "Whoever asked has gone.")
         view = await self.jobs.view(found.records, found.job)
-        return as_json(chat.completion(view, found.job.created))
+        return as_json(chat.completion(view, found.job.created, model))
 
     async def _submit(self, request: Request, kind: Kind) -> Response:
         token = _insist(request, kind)

@@ -18,7 +18,6 @@ MAX_SECONDS = 20.0
 
 QUESTION_LIMIT = 20_000
 REPORT_LIMIT = 1 << 20
-MESSAGES_LIMIT = 200
 
 Input = Annotated[str, Meta(max_length=1000)]
 """A folder of documents: the name of an input root, and perhaps the way to a folder in it."""
@@ -108,7 +107,7 @@ class ChatBody(msgspec.Struct, frozen=True, kw_only=True):
     """`POST /v1/chat/completions`: the last message of the user is the question. What else a client of a
     model sends (temperature, earlier messages, tools) is taken and not used."""
 
-    messages: Annotated[tuple[Message, ...], Meta(min_length=1, max_length=MESSAGES_LIMIT)]
+    messages: Annotated[tuple[Message, ...], Meta(min_length=1)]
     model: Annotated[str, Meta(max_length=200)] = "vera"
     stream: bool | None = False
     n: int | None = 1

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from vera.service.bodies import ChatBody, ResearchBody
+from vera.service.bodies import QUESTION_LIMIT, ChatBody, ResearchBody
 from vera.service.engine import Active
 from vera.service.jobs import Jobs
 from vera.service.problems import ErrorReply, Refused
@@ -89,11 +89,16 @@ def research_of(body: ChatBody, *, web: bool) -> bytes:
     question = next((each.text for each in reversed(body.messages) if each.role == "user"), "").strip()
     if not question:
         raise Refused(400, "invalid_request", "There is no message of the user with a text.")
+    if len(question) > QUESTION_LIMIT:
+        sentence = f"The last message of the user is too long: {QUESTION_LIMIT} characters are taken."
+        raise Refused(400, "invalid_request", sentence)
     return msgspec.json.encode(ResearchBody(question=question, input=folder, web=web))
 
 
-def completion(view: JobView, created: float) -> ChatReply:
-    """The answer of a job that is done. Raises Refused where it came to none."""
+def completion(view: JobView, created: float, model: str) -> ChatReply:
+    """The answer of a job that is done, by the name of the `model` that was asked.
+    Raises Refused where it came to none.
+    """
     result = _result(view)
     spent = result.get("spent")
     tokens = spent if isinstance(spent, dict) else {}
@@ -102,7 +107,7 @@ def completion(view: JobView, created: float) -> ChatReply:
         id=f"chatcmpl-{view.id}",
         object="chat.completion",
         created=int(created),
-        model=MODEL,
+        model=model,
         choices=(
             Choice(index=0, message={"role": "assistant", "content": text_of(result)}, finish_reason="stop"),
         ),
@@ -111,11 +116,11 @@ def completion(view: JobView, created: float) -> ChatReply:
     )
 
 
-async def chunks(jobs: Jobs, active: Active, created: float) -> AsyncGenerator[bytes, None]:
+async def chunks(jobs: Jobs, active: Active, created: float, model: str) -> AsyncGenerator[bytes, None]:
     """The answer as a stream of chunks; comments while the job works. Whoever hangs up lets go of the job."""
     job, over = active.job, False
     try:
-        yield _chunk(job.id, created, {"role": "assistant", "content": ""})
+        yield _chunk(job.id, created, model, {"role": "assistant", "content": ""})
         while not active.over.is_set():
             try:
                 async with asyncio.timeout(WAIT_SECONDS):
@@ -130,8 +135,8 @@ async def chunks(jobs: Jobs, active: Active, created: float) -> AsyncGenerator[b
             yield _data(ErrorReply(error=refused.body().error))
             return
         for piece in _pieces(text_of(result)):
-            yield _chunk(job.id, created, {"content": piece})
-        yield _chunk(job.id, created, {}, finish="stop", vera=member_of(view, result))
+            yield _chunk(job.id, created, model, {"content": piece})
+        yield _chunk(job.id, created, model, {}, finish="stop", vera=member_of(view, result))
         yield b"data: [DONE]\n\n"
     finally:
         if not over:
@@ -173,11 +178,11 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _chunk(
-    name: str, created: float, delta: dict[str, str], finish: str | None = None, **more: object
+    name: str, created: float, model: str, delta: dict[str, str], finish: str | None = None, **more: object
 ) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     head = {"id": f"chatcmpl-{name}", "object": "chat.completion.chunk", "created": int(created)}
-    return _data({**head, "model": MODEL, "choices": [choice], **more})
+    return _data({**head, "model": model, "choices": [choice], **more})
 
 
 def _data(value: object) -> bytes:

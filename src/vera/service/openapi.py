@@ -21,7 +21,7 @@ from vera.service.stored import DIGEST
 from vera.version import __version__
 
 ERRORS: Mapping[str, str] = {
-    "400": "The request does not fit.",
+    "400": "The request does not fit, is no HTTP, or has a head that is much too long.",
     "401": "There is no token, or a wrong one.",
     "403": "The token or the service does not allow that.",
     "404": "There is no such thing for this token.",

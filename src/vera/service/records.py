@@ -16,6 +16,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -298,8 +299,10 @@ class Records:
             return error_of("not_allowed", ended.refused)
         if ended is not None and ended.timed_out:
             return error_of("timed_out", "The job took longer than this service allows, and was ended.")
+        if ended is not None and (ended.exit_code or 0) < 0:
+            return error_of("job_failed", _killed_by(-(ended.exit_code or 0)))
         said = terms.hidden(self.said(job))
-        return error_of("job_failed", said or "The job ended without a result and without a word.")
+        return error_of("job_failed", said or "The process of the job ended and said nothing. Ask again.")
 
     def _insist_on_room(self) -> None:
         try:
@@ -341,3 +344,11 @@ class Records:
         if data and not data.endswith(b"\n"):
             with (self.base / INDEX).open("ab") as file:
                 file.write(b"\n")
+
+
+def _killed_by(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return f"The process of the job was killed ({name}), perhaps because memory ran out. Ask again."

@@ -36,7 +36,7 @@ def card_of(records: Records, name: str) -> bytes:
             raise ObjectError("a card is smaller")
         parse(data, Card)
     except ObjectError:
-        raise _nothing("card") from None
+        raise _nothing("card", "a card") from None
     return data
 
 
@@ -57,7 +57,7 @@ def evidence_of(records: Records, name: str) -> FileIO:
         if _has_digest(file, sha256):
             return file
         file.close()
-    raise _nothing("evidence")
+    raise _nothing("evidence", "evidence")
 
 
 def span_of(file: BinaryIO, start: str | None, end: str | None) -> int:
@@ -103,5 +103,5 @@ def _offset(text: str | None, usual: int) -> int:
     return int(text)
 
 
-def _nothing(what: str) -> Refused:
-    return Refused(404, f"no_{what}", f"No session of this token has a {what} with this id.")
+def _nothing(kind: str, what: str) -> Refused:
+    return Refused(404, f"no_{kind}", f"No session of this token has {what} with this id.")

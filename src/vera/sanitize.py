@@ -20,7 +20,7 @@ def one_line(text: str, limit: int = NAME_SHOWN) -> str:
 def printed_name(name: str) -> str:
     """The name of a file on one line, whole, so that `named` finds the name again.
 
-    A character that would be lost on the way stands as `<U+00A0>`; a name without one stays as it is.
+    A character that would be lost on the way is written as `<U+00A0>`; a name without one stays as it is.
     """
     marked = name.replace("<U+", "<U+003C>U+")
     spaced = _UNSAFE_BLANK.sub(lambda found: "<U+0020>" * len(found[0]), marked)

@@ -58,7 +58,7 @@ class Connection(H11Protocol):
         """Whether no request of it is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # narrower than in asyncio, as uvicorn has it
         super().connection_made(transport)
         self._wait()
         if len(self.connections) > self._most:

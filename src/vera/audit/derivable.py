@@ -6,8 +6,10 @@ could have read that one, and the excuse does not hold.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from itertools import combinations, permutations
 
 from vera.audit.case import CitedLines
@@ -16,8 +18,8 @@ from vera.text.lexicon import FUNCTION_WORDS, is_verb, word_set
 from vera.text.number_words import RECURRING
 from vera.text.quantity import Quantity
 from vera.text.quantity_dates import LATEST_YEAR, MONTHS
-from vera.text.quantity_index import interval
-from vera.text.units import Unit
+from vera.text.quantity_index import Values, interval
+from vera.text.units import ARITHMETIC, Unit
 from vera.text.words import STOPWORDS, stem, words
 
 _LARGEST_COUNT = Decimal(12)
@@ -54,6 +56,7 @@ _TOTAL = re.compile(
     r"\b(?:totals?|totalled|totaling|in all|altogether|combined|sum of|insgesamt|zusammen|au total)\b", re.I
 )
 _SENTENCE_END = re.compile(r"[.;!?\n]\s")
+_ONE, _HUNDRED = Decimal(1), Decimal(100)
 _FEW, _MAX_FOUND = 12, 2000
 """Values of a kind of which two are added, and values that are looked at."""
 
@@ -209,9 +212,14 @@ def _is_sum(quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
         if len(found) > _MAX_FOUND:
             return False
     for unit in quantity.units:
-        alike = [value * other.factor for value, other in found if other.dimension == unit.dimension]
-        low, high = (end * unit.factor for end in interval(quantity))
-        if len(alike) <= _FEW and any(low <= one + other <= high for one, other in combinations(alike, 2)):
+        alike = [
+            ARITHMETIC.multiply(value, other.factor)
+            for value, other in found
+            if other.dimension == unit.dimension
+        ]
+        low, high = (ARITHMETIC.multiply(end, unit.factor) for end in interval(quantity))
+        sums = (ARITHMETIC.add(*pair) for pair in combinations(alike, 2)) if len(alike) <= _FEW else ()
+        if any(low <= total <= high for total in sums):
             return True
     return False
 
@@ -222,31 +230,39 @@ def _is_share(quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
     if quantity.kind != "percent" or any(len(place.source.quantities) > MAX_COMPARED for place in cited):
         return False
     low, high = interval(quantity)
-    low, high = (low, high) if not quantity.hedge else (low - 1, high + 1)
-    return any(
-        low <= 100 * one / other <= high or low <= 100 * abs(other - one) / other <= high
-        for place in cited
-        for one, other in _compared(place.span)
-        if other and one != other
-    )
+    if quantity.hedge:
+        low, high = ARITHMETIC.subtract(low, _ONE), ARITHMETIC.add(high, _ONE)
+    return any(_percentages(place.span).within(low, high) for place in cited)
+
+
+@lru_cache(maxsize=8)
+def _percentages(span: SourceText) -> Values:
+    """The shares and changes between the values of a text that are likely compared with each other."""
+    found = Values()
+    for one, other in _compared(span):
+        if one != other:
+            change = ARITHMETIC.subtract(other, one).copy_abs()
+            found.add(ARITHMETIC.divide(ARITHMETIC.multiply(one, _HUNDRED), other))
+            found.add(ARITHMETIC.divide(ARITHMETIC.multiply(change, _HUNDRED), other))
+    return found
 
 
 def _compared(span: SourceText) -> Iterator[tuple[Decimal, Decimal]]:
-    """The values of a text that are likely compared with each other."""
+    measured = [
+        each for each in span.quantities if each.kind in ("number", "money", "amount") and each.value > 0
+    ]
+    starts = [each.start for each in measured]
     rows: list[tuple[str, list[Decimal]]] = []
     start = 0
     for text in span.text.split("\n"):
         end = start + len(text) + 1
-        values = [
-            each.value
-            for each in span.quantities
-            if start <= each.start < end and each.kind in ("number", "money", "amount") and each.value > 0
-        ]
-        rows.append((text, values[:_FEW]))
+        inside = measured[bisect_left(starts, start) : bisect_left(starts, end)]
+        if inside:
+            rows.append((text, [each.value for each in inside[:_FEW]]))
         start = end
     for _, values in rows:
         yield from permutations(values, 2)
-    for totals in (values for text, values in rows if _TOTAL.search(text)):
+    for totals in [values for text, values in rows if _TOTAL.search(text)][:_FEW]:
         for _, values in rows:
             yield from zip(reversed(values), reversed(totals), strict=False)
 

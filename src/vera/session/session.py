@@ -375,5 +375,7 @@ def _reason(error: Exception) -> str:
     """Why a work folder cannot be used, and what to do, without the full stop."""
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
     if isinstance(error, FileExistsError | NotADirectoryError):
-        why = f"{error.filename} is no folder"
+        path = Path(error.filename)
+        blocking = next((each for each in (path, *path.parents) if each.exists() and not each.is_dir()), path)
+        why = f"{blocking} is no folder"
     return f"{why}. Choose another work folder"

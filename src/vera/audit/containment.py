@@ -218,7 +218,7 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence, *, universal: bool) -
         for index, token in enumerate(form.tokens):
             before = form.tokens[index - 1].key if index else ""
             others: list[Token] = []
-            if token.tag == "number" and before not in _SECTIONS and not _is_one_of_many(form):
+            if token.tag == "number" and before not in _SECTIONS and not _is_one_of_many(form, index):
                 others = [
                     token._replace(key=key)
                     for key in numbers[:8]
@@ -271,9 +271,11 @@ def _side(before: Sequence[str]) -> str:
     return ""
 
 
-def _is_one_of_many(form: Form) -> bool:
-    """Whether the thesis says of some thing what others may do otherwise: a ferry leaves at 10:15."""
-    return form.tokens[0].before in ("a", "an") and not any(one.tag in ("mode", "be") for one in form.tokens)
+def _is_one_of_many(form: Form, index: int) -> bool:
+    """Whether a number is of a time of day for some thing, which others may do at another: a ferry leaves at
+    10:15."""
+    beside = form.tokens[max(0, index - 1) : index + 2]
+    return any(each.key == ":" for each in beside) and form.tokens[0].before in ("a", "an")
 
 
 def _is_certain(form: Form) -> bool:

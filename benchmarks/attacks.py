@@ -1,6 +1,6 @@
 """How many attacks of authors who had read no rule are believed: the table in docs/redteam.md.
 
-    python benchmarks/attacks.py [--round first|second|third] [--family NAME] [--misses]
+    python benchmarks/attacks.py [--round first|second|third|fourth|fifth] [--family NAME] [--misses]
 
 Each attack and its honest twin is played once, as in `tests/redteam`. The first round was used for repairs
 after it had been played. The second was written beside these repairs, and played before and after them
@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--round", choices=["first", "second", "third"], default="third")
+    parser.add_argument("--round", choices=["first", "second", "third", "fourth", "fifth"], default="fifth")
     parser.add_argument("--family")
     parser.add_argument("--misses", action="store_true", help="name those that are believed or refused")
     given = parser.parse_args()

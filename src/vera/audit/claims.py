@@ -31,7 +31,7 @@ from vera.text.lexicon import has_verb
 from vera.text.markdown import Block, blocks, plain
 from vera.text.sentences import END
 
-VERSION = "claims/7"
+VERSION = "claims/8"
 """Changes whenever the same answer may give other claims: replay then says RULES_CHANGED."""
 
 CLAIM_LIMIT = 10_000

@@ -26,16 +26,18 @@ from vera.audit.case import Case, CitedLines
 from vera.audit.containment_forms import Form, forms, names
 from vera.audit.containment_match import Budget, Outcome, Reading, known
 from vera.audit.containment_sentences import Sentence, sentences, turned, with_names
-from vera.audit.containment_terms import Token, tokens
+from vera.audit.containment_terms import PREPOSITIONS, Token, tokens
 from vera.audit.labels import labelled, of_extract
 from vera.audit.source_text import SourceText
 from vera.events import Evidence, VerifierLabels
 from vera.evidence.claim import Claim, Relation
 from vera.text.lexicon import word_set
 from vera.text.negation import doubtful_turns
+from vera.text.quantity_dates import MONTHS
+from vera.text.units import unit_words
 from vera.text.words import differs_in_marks, stem
 
-VERSION = "containment/9"
+VERSION = "containment/10"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 40_000
@@ -218,7 +220,7 @@ def _opposites(thesis: Sequence[Form], sentence: Sentence, *, universal: bool) -
         for index, token in enumerate(form.tokens):
             before = form.tokens[index - 1].key if index else ""
             others: list[Token] = []
-            if token.tag == "number" and before not in _SECTIONS and not _is_one_of_many(form, index):
+            if token.tag == "number" and not (_is_name(form, index) or _is_one_of_many(form, index)):
                 others = [
                     token._replace(key=key)
                     for key in numbers[:8]
@@ -269,6 +271,20 @@ def _side(before: Sequence[str]) -> str:
         turned = denied in ("no", "not")
         return "below" if (other in _SMALLER) != turned else "above"
     return ""
+
+
+def _is_name(form: Form, index: int) -> bool:
+    """Whether a number belongs to the name of a thing: what is said of Pier 2 denies nothing of Pier 3."""
+    before = form.tokens[index - 1] if index else Token("", "")
+    following = next((each.key for each in form.tokens[index + 1 : index + 2]), "")
+    if before.key in _SECTIONS:
+        return True
+    is_measured = following == "%" or following in unit_words() or following in MONTHS
+    return (
+        before.capital
+        and before.tag == "word"
+        and not (is_measured or before.key in PREPOSITIONS or before.key in MONTHS)
+    )
 
 
 def _is_one_of_many(form: Form, index: int) -> bool:

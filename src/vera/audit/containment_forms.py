@@ -103,7 +103,8 @@ class Name(NamedTuple):
 def names(about: str) -> tuple[Name, ...]:
     """The names of a document: `about` is its path, and on further lines its title or its first lines."""
     path, _, rest = about.partition("\n")
-    lines = [line.strip()[:_TITLE_LENGTH] for line in rest.split("\n") if line.strip()][:_TITLE_LINES]
+    given = [line.strip()[:_TITLE_LENGTH] for line in rest.split("\n") if line.strip()][:_TITLE_LINES]
+    lines = [line for line in given if not line.endswith((".", "!", "?", ";", ":"))]
     stem = [
         token.key for token in tokens(_spelled(re.sub(r"[-_.]+(?=\D)|[-_]", " ", PurePosixPath(path).stem)))
     ]

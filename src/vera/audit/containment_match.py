@@ -52,6 +52,7 @@ _BINDING = word_set("without between among both either neither")
 _COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
 _FIRST_STEPS = word_set("initially originally")
 _PARTLY = word_set("part partly partially theory principle name form but or without")
+_BACK = word_set("it they that such same")
 _YEAR = re.compile(r"#(?:1[0-9]|20)[0-9]{2}")
 _TRAILING = word_set("to under in for from with by on that which")
 
@@ -387,7 +388,7 @@ class Reading:
         """The same of a sentence that goes on."""
         opened = right[0]
         if opened.key == ";":
-            return "QUALIFIES" if _is_limited(right[1:]) else "SUPPORTS"
+            return "QUALIFIES" if _is_limited(right[1:]) or _takes_back(right[1:]) else "SUPPORTS"
         if self._is_event(end) and _tells_when(right):
             return "SUPPORTS"
         if opened.key == ",":
@@ -442,7 +443,7 @@ class Reading:
         """Whether the thesis says the same without what is joined to it."""
         clause = _is_clause(rest)
         if join == "but":
-            return clause or bool(rest[0].before)
+            return not any(map(_is_denied, rest)) and (clause or bool(rest[0].before))
         if join != "and" and not self._is_free(end):
             return False
         return clause or (not (join == "and" and self.denies) and self._is_whole({join}, rest, end))
@@ -706,6 +707,16 @@ def _is_limited(rest: Sequence[Token]) -> bool:
         clause = clause or token.tag in ("mode", "be")
         previous = token
     return False
+
+
+def _takes_back(rest: Sequence[Token]) -> bool:
+    """Whether what follows denies something of what was said: "; above 5,000 euros this does not hold"."""
+    denied = next((index for index, token in enumerate(rest) if _is_denied(token)), -1)
+    return any(token.before in ("this", "these") or token.key in _BACK for token in rest[: denied + 1])
+
+
+def _is_denied(token: Token) -> bool:
+    return token.tag == "not" or token.key in ("only", "cannot") or token.key.endswith(" not")
 
 
 def _reaches_back(limit: Token, previous: Token | None, *, clause: bool) -> bool:

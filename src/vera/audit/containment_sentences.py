@@ -8,7 +8,7 @@ says nothing alone.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
@@ -16,7 +16,9 @@ from vera.text.late_regex import late_regex
 from vera.text.negation import State, below, box_of, is_box, is_negative, is_remark
 from vera.text.sentences import END
 from vera.text.span import Lines
+from vera.text.units import unit_words
 from vera.text.whole_sentences import runs_on
+from vera.text.words import words
 
 SENTENCE_LIMIT = 3_000
 """Characters of the longest sentence that is compared."""
@@ -30,12 +32,21 @@ _KEPT = 20_000
 """Characters of the longest text whose sentences are kept: 120 lines of prose have about half of it."""
 
 _WRAPPED = 40
+_CLAUSE = (
+    r"(?:(?:(?:§{1,2}|Clause|Section|Article|Ziffer|Abschnitt|Artikel)\s)?[0-9]{1,3}(?:\.[0-9]{1,3}){1,4}"
+    r"|[A-Z][0-9]{1,2}(?:\.[0-9]{1,2}){0,3}(?=\s{2}))"
+    r"(?=\s{1,4}[\"“„«(]?[^\W\d_a-z])"
+)
+"""The number of a clause before its sentence: "3.1 The rent …", "B4  The insurer …"."""
+
 _MARKER = late_regex(
-    r"(?P<indent>\s{0,24})(?:(?P<bullet>[-*•‣+])\s|\(?(?:(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2}){0,3})"
+    rf"(?P<indent>\s{{0,24}})(?:(?P<clause>{_CLAUSE})|"
+    r"(?P<bullet>[-*•‣+])\s|\(?(?:(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2}){0,3})"
     r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s)|(?P<section>§{1,2}\s?[0-9]{1,4}[a-z]?)(?=\s))"
 )
 _NEW_BLOCK = late_regex(
-    r"\s{0,24}(?:[-*•‣#|>]|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivx]{2,5})[.)]\s|$)"
+    rf"\s{{0,24}}(?:{_CLAUSE}|"
+    r"[-*•‣#|>]|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivx]{2,5})[.)]\s|$)"
 )
 _IN_FORCE = late_regex(
     r"(?i)\s{0,8}(?:section|clause|article|paragraph|rule|§|artikel|absatz|ziffer|art[íi]culo|articolo"
@@ -52,6 +63,14 @@ _ALTERNATIVES = late_regex(
     r"|instead|may|prohibited|forbidden|banned|examples?)\b"
 )
 _ALTERNATIVE = late_regex(r"[,;]\s{1,4}or,?\s{0,4}\Z")
+_OR = late_regex(r"[,;]?\s{1,4}(?:or|oder|ou|o),?\s{0,4}\Z")
+_LAST_JOIN = late_regex(r"[,;.]?(?:\s{1,4}(?:and|or|und|oder|et|ou|y|o),?)?\s{0,4}\Z")
+_CHOICE = late_regex(
+    r"(?i)\b(?:one|any|either|some|none|neither|ways|alternatives|options|exceptions?|examples?|following)\b|[?]"
+)
+_EACH = frozenset(("may", "can", "must not", "shall not", "cannot", "not", "no"))
+"""Under these each item holds by itself, also where "or" joins them."""
+
 _DUTIES = late_regex(r"(?i)\byou must (?:also )?(?:do|meet|follow|observe)\b[^:]{0,80}:\s*\Z")
 _TURNED = {"may": "must not", "shall": "must not", "can": "cannot"}
 
@@ -84,20 +103,27 @@ def _sentences(text: str, top: int, first: int, last: int) -> tuple[Sentence, ..
     found: list[Sentence] = []
     head: _Block | None = None
     alternative = False
+    joint = ""
     state: State = ""
-    for block in _blocks(text.split("\n"), top):
+    blocks = list(_blocks(text.split("\n"), top))
+    for index, block in enumerate(blocks):
         if block.first > last:
             break
+        if head is not None and head.kind == block.kind != "":
+            state = ""  # the next one of the head's own list
         denied, state = below(block.text, state, item=bool(block.kind))
         if _ends_list(block, head):
-            head, alternative = None, False
+            head, alternative, joint = None, False, ""
         if block.kind:
             alternative = alternative or bool(_ALTERNATIVE.search(block.text))
         if block.line_at(len(block.text)) >= first:
             for sentence in _of_block(block, head, first, last, alternative=alternative):
                 found.append(sentence._replace(box=denied or sentence.box))
+            if joint and head is not None and block.kind and not denied:
+                found.extend(_read_on(joint, head, block))
         if block.text.rstrip().endswith(":"):
             head, alternative = block, False
+            joint = _joint(head, blocks[index + 1 :])
     return tuple(found)
 
 
@@ -229,6 +255,36 @@ def _last_sentence(text: str) -> str:
     return text[start:].strip()
 
 
+def _joint(head: _Block, following: Sequence[_Block]) -> str:
+    """The head of a list without its colon if each item goes on with its sentence, '' where an item may be
+    one of several, or be a condition together with others."""
+    begun = _last_sentence(head.text[head.begun :]).rstrip().removesuffix(":").rstrip()
+    said = tokens(begun[-SENTENCE_LIMIT:])
+    if (
+        not said
+        or any(token.tag == "limit" or token.key in DISTANCE for token in said)
+        or _CHOICE.search(begun)
+    ):
+        return ""
+    items = takewhile(lambda block: not _ends_list(block, head), following)
+    if any(_OR.search(block.text) for block in items) and not any(token.key in _EACH for token in said):
+        return ""
+    return begun
+
+
+def _read_on(joint: str, head: _Block, item: _Block) -> Iterator[Sentence]:
+    """The head of a list and the first sentence of an item, read as one sentence."""
+    end = next(_ends(item))
+    text = f"{joint} {_LAST_JOIN.sub('', item.text[item.begun : end].rstrip())}"
+    if len(text) <= SENTENCE_LIMIT:
+        found, begun = tokens(text), len(joint) + 1
+        top = head.line_at(len(head.text) - 1)
+        lines = [
+            item.line_at(token.start - begun + item.begun) if token.start >= begun else top for token in found
+        ]
+        yield Sentence(text, found, tuple(lines))
+
+
 def _as_duty(item: Sentence, head: _Block) -> Sentence:
     """An item of "you must do these things:" as a sentence: "you must …"."""
     line = head.line_at(len(head.text) - 1)
@@ -268,6 +324,14 @@ def _block(lines: Sequence[str], first: int) -> _Block:
         starts.append(offset)
         offset += len(line) + 1
     marker = _MARKER.match(lines[0])
+    if marker and marker["clause"] and _is_measured(lines[0], marker.end()):
+        marker = None
     kind = (marker.lastgroup or "") if marker else ""
     begun, indent = (marker.end(), len(marker["indent"])) if marker else (0, 0)
     return _Block(" ".join(lines), tuple(starts), first, kind, indent, begun)
+
+
+def _is_measured(line: str, end: int) -> bool:
+    """Whether the word behind a number is its unit or scale: "2.5 Liter", "3.1 Million"."""
+    word = next(iter(words(line[end : end + 60])), None)
+    return word is not None and (word.form in unit_words() or word.form.startswith(("million", "milliard")))

@@ -7,11 +7,14 @@ neither "modify" nor "modifying".
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
 from vera.text.lexicon import word_set
+from vera.text.late_regex import late_regex
+from vera.text.quantity_dates import date_from_digit, date_from_month
 from vera.text.sentences import GERMAN_DATE
 from vera.text.words import Word, singular, stem, words
 
@@ -48,7 +51,7 @@ _IDLE = word_set(
     """also hereby thus therefore then moreover furthermore additionally accordingly thereby however
     hereafter"""
 )
-_BE = {"is": "be", "are": "be", "be": "be", "am": "be", "was": "was", "were": "was"}
+_BE = {"is": "be", "are": "be", "be": "be", "was": "was", "were": "was"}
 _JOINS = word_set("and or and/or but nor")
 _NOT = word_set("not no never neither none nothing nobody nowhere without hardly barely scarcely")
 _KNOWN = {
@@ -90,7 +93,8 @@ INERT = tuple(
 _SPELLING = {
     "licence": "license", "licenced": "licensed", "licencing": "licensing", "sublicence": "sublicense",
     "every": "each", "allow": "permit", "allowed": "permitted", "allowing": "permitting",
-    "percent": "%", "honour": "honor", "authorise": "authorize", "authorised": "authorized",
+    "percent": "%", "prozent": "%", "€": "euro", "eur": "euro", "$": "dollar", "usd": "dollar", "£": "pound",
+    "gbp": "pound", "honour": "honor", "authorise": "authorize", "authorised": "authorized",
     "recognise": "recognize", "recognised": "recognized", "organisation": "organization", "till": "until",
 }  # fmt: skip
 _RANKS = word_set(
@@ -139,6 +143,7 @@ for _said, _as, _tag in (
     *((said, said, "limit") for said in _LIMIT_PHRASES),
     ("and / or", "and/or", "join"),
     ("world wide", "worldwide", "word"),
+    ("per cent", "%", "word"),
 ):
     _parts = tuple(_said.split())
     _PHRASES.setdefault(_parts[0], []).append((_parts, _as, _tag))
@@ -149,9 +154,19 @@ _CONTRACTED = re.compile(
     r"(?P<verb>is|are|was|were|do|does|did|has|have|had|could|would|should|must|need|ca|wo|sha)n['’]t\b", re.I
 )
 _WHOLE_VERB = {"ca": "can", "wo": "will", "sha": "shall"}
+_MONEY = frozenset(("euro", "dollar", "pound"))
+_CODE_LENGTH = 3
+_SCALES = {"thousand": 1_000, "million": 1_000_000}
+_NOTE_MARK = late_regex(r"(?<=\S)\[[0-9]{1,3}\](?!\()")
+"""The number of a note or of an entry in a bibliography: "in 1950.[3]"."""
+_DATE_START = late_regex(r"(?<![\w./-])(?:[0-9]|[JFMASONDjfmasond][^\W\d_]{2})")
+_GROUPED = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u202f\u2009][0-9]{3}){1,4}(?![\w.,]?[0-9])")
+_MONTH_NAMES = tuple(
+    "january february march april may june july august september october november december".split()
+)
 _ORDINAL_STOP = re.compile(rf"\.(?={GERMAN_DATE})")
 _PLURAL_MARK = re.compile(r"\(e?s\)")
-_MARK = re.compile(r"[,;:()\[\]]|--|[—–](?=\s)|[.!?](?=[\"'”’)\]]{0,3}(?:\s|\Z))")
+_MARK = re.compile(r"(?<!\d),|,(?!\d)|[;:()\[\]]|--|[—–](?=\s)|[.!?](?=[\"'”’)\]]{0,3}(?:\s|\Z))")
 _SHORT_FORM = re.compile(
     r"(?:\b(?:[A-Za-z]|Dr|Mr|Ms|Mrs|St|Mt|No|vs|al|Rev|Gen|Sen|Art|Sec|Fig)"
     r"|(?P<suffix>\b(?:Jr|Sr|Inc|Ltd|Co|Corp|plc)))\Z"
@@ -164,7 +179,36 @@ _SYMBOL = re.compile(r"[%‰$€£¥₹°±×÷+=<>≤≥~≈^|/&@§]|(?<![\w-])
 @lru_cache(maxsize=1024)
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a sentence in order. Their places are those in `text`."""
-    return tuple(_joined(list(_raw(text)), text))
+    return tuple(_valued(_joined(list(_raw(text)), text)))
+
+
+def _valued(read: Iterable[Token]) -> Sequence[Token]:
+    """Numbers with their scale ("ten thousand" is 10000), and money behind its number ("€50" is "50 euros")."""
+    said: list[Token] = []
+    for token in read:
+        if said and token.key in _SCALES and (value := _decimal(said[-1])) is not None:
+            scaled = f"{(value * _SCALES[token.key]).normalize():f}"
+            said[-1] = said[-1]._replace(key=f"#{scaled}", end=token.end)
+        else:
+            said.append(token)
+    for index in range(len(said) - 1):
+        if _is_money_before(said, index):
+            said[index : index + 2] = said[index + 1], said[index]
+    return said
+
+
+def _decimal(token: Token) -> Decimal | None:
+    try:
+        return Decimal(token.key.lstrip("#")) if token.tag == "number" else None
+    except InvalidOperation:
+        return None
+
+
+def _is_money_before(said: Sequence[Token], index: int) -> bool:
+    """Whether a sign or code of money stands before its number: "€50", "EUR 50"."""
+    token, following = said[index : index + 2]
+    is_sign = token.key in _MONEY and token.end - token.start <= _CODE_LENGTH
+    return is_sign and following.tag == "number" and not (index and said[index - 1].tag == "number")
 
 
 def without_opening(left: Sequence[Token]) -> list[Token]:
@@ -183,6 +227,7 @@ def without_opening(left: Sequence[Token]) -> list[Token]:
 def _raw(text: str) -> Iterator[Word]:
     """Words and marks as they stand, contractions undone, "(s)" and the stop of "3. Mai" left out."""
     text = _ORDINAL_STOP.sub(" ", text)
+    text = _NOTE_MARK.sub(lambda found: " " * len(found[0]), text)
     text = _PLURAL_MARK.sub(lambda found: " " * len(found[0]), text)
     contracted = {found.start(): found for found in _CONTRACTED.finditer(text)}
     marks = [Word(found[0], *found.span()) for found in _SYMBOL.finditer(text)]
@@ -191,7 +236,7 @@ def _raw(text: str) -> Iterator[Word]:
         for found in _MARK.finditer(text)
         if not (found[0] == "." and _is_within(text, found.start()))
     ]
-    for word in sorted([*marks, *words(text)], key=lambda word: (word.start, word.end)):
+    for word in sorted([*marks, *_grouped(text)], key=lambda word: (word.start, word.end)):
         found = contracted.get(word.start)
         if found is not None and word.form.endswith("nt"):
             verb = found["verb"].lower()
@@ -201,6 +246,18 @@ def _raw(text: str) -> Iterator[Word]:
             yield word
             if _is_possessive(text, word):
                 yield Word(POSSESSIVE, word.end, word.end)
+
+
+def _grouped(text: str) -> Iterator[Word]:
+    """The words of a text, a number whose thousands have blanks between them as one: "10 000"."""
+    groups = {found.start(): found for found in _GROUPED.finditer(text)}
+    end = 0
+    for word in words(text):
+        if (found := groups.get(word.start)) is not None:
+            end = found.end()
+            yield Word(re.sub(r"\D", "", found[0]), found.start(), end)
+        elif word.start >= end:
+            yield word
 
 
 def _is_within(text: str, stop: int) -> bool:
@@ -217,8 +274,14 @@ def _is_possessive(text: str, word: Word) -> bool:
 
 def _joined(raw: Sequence[Word], text: str) -> Iterator[Token]:
     index, before = 0, ""
+    dates = _dates(text)
     while index < len(raw):
         word = raw[index]
+        if (date := dates.get(word.start)) is not None:
+            yield from date
+            while index < len(raw) and raw[index].start < date[0].end:
+                index += 1
+            continue
         phrase = _phrase(raw, index, text)
         if phrase is not None:
             size, key, tag = phrase
@@ -237,6 +300,26 @@ def _joined(raw: Sequence[Word], text: str) -> Iterator[Token]:
             yield _token(word, before, text)
             before = ""
         index += 1
+
+
+def _dates(text: str) -> Mapping[int, tuple[Token, ...]]:
+    """The days of a text that have one reading, each as "1 January 2022" is read, by where they begin."""
+    found: dict[int, tuple[Token, ...]] = {}
+    end = 0
+    for start in [begun.start() for begun in _DATE_START.finditer(text)]:
+        if start < end:
+            continue
+        read = date_from_digit(text, start, "") if text[start].isdigit() else date_from_month(text, start)
+        days = read[0].dates if len(read) == 1 else ()
+        # With dots the day comes first; with slashes a date that has two readings has neither here.
+        if days and all(days[0]) and (len(days) == 1 or "." in read[0].text):
+            (year, month, day), end = days[0], read[0].end
+            found[start] = (
+                Token(f"#{day}", "number", start, end),
+                Token(_MONTH_NAMES[month - 1], "word", start, end, capital=True),
+                Token(f"#{year}", "number", start, end),
+            )
+    return found
 
 
 def _is_compound(word: Word, following: str, text: str) -> bool:

@@ -22,6 +22,9 @@ _ITEM = late_regex(
     r"\s{0,24}(?:[-*•‣+·]\s|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivxIVX]{2,5})[.)]\s"
     r"|[一二三四五六七八九十]{1,3}、|[①-⑳])"
 )
+_CLAUSE = late_regex(r"(\s{0,24})(?:§{1,2}\s?)?([A-Z]?)[0-9]{1,3}((?:\.[0-9]{1,3}){0,4})([.)]?)\s")
+"""The number of a clause, in parts that clauses beside each other share."""
+
 _LEADS = late_regex(r"[:：][\s*_\"'”»)]{0,4}\Z")
 _ALLEGED = late_regex(
     r"\b(?:alleg\w{1,7}|contend\w{0,2}|claims?(?=:| that)|submits?|submitted|supposedly|rumou?rs?|hoax(?:es)?"
@@ -82,7 +85,7 @@ def lead_over(lines: Lines, number: int) -> str:
             break
         if not text.strip():
             has_gap = True
-        elif _LEADS.search(text):
+        elif _LEADS.search(text) and not _are_siblings(text, here):
             return _whole(lines, above)
         elif in_list and _is_in_list(text):
             has_gap = False
@@ -96,6 +99,19 @@ def lead_over(lines: Lines, number: int) -> str:
 def _is_in_list(text: str) -> bool:
     """Whether a line is an item of a list or indented as what goes on one."""
     return text[:1].isspace() or _ITEM.match(text) is not None
+
+
+def _are_siblings(line: str, other: str) -> bool:
+    """Whether two lines begin clauses of one level: what 4.1 leads into is not in 4.2."""
+    ours, theirs = _CLAUSE.match(line), _CLAUSE.match(other)
+    if ours is None or theirs is None:
+        return False
+    return (ours[1], ours[2], ours[3].count("."), ours[4]) == (
+        theirs[1],
+        theirs[2],
+        theirs[3].count("."),
+        theirs[4],
+    )
 
 
 def _continues_item(lines: Lines, number: int) -> bool:

@@ -39,7 +39,7 @@ from vera.text.words import (
     words,
 )
 
-VERSION = "literal/11"
+VERSION = "literal/12"
 """The maker of the labels; changes whenever the same lines may get another label."""
 
 SPAN_LIMIT = 20_000

@@ -22,7 +22,7 @@ from vera.audit.checks.uncited import uncited
 from vera.audit.checks.wording import wording
 from vera.evidence.finding import Finding
 
-VERSION = "audit/12"
+VERSION = "audit/13"
 """Changes whenever the same case may give other findings: replay then says RULES_CHANGED."""
 
 CHECKS: tuple[Check, ...] = (

@@ -14,9 +14,15 @@ _ABBREVIATED = (
 )
 """A month before a year, and millions before what they count: "9 Feb. 2024", "2 Mio. Euro"."""
 
+NO_INITIAL = r"(?<!(?<![/\d])(?<!\d\s)\b[A-Za-z])"
+"""No single letter before the stop, as in "J. Smith" and "z. B.", but the unit of a value: "60 km/h.", "3 m."."""
+
+NOTE_MARK = r"(?:\[\^?[0-9]{1,3}\]){0,4}"
+"""The numbers of notes behind a sentence: "[3]", "[^1]"."""
+
 END = re.compile(
-    r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al|ca))"
+    NO_INITIAL + r"(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al|ca))"
     r"(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig|Abs|bzw))(?<!\b(?:approx))"
-    rf"[.!?][\"'”’)\]]{{0,3}}(?!{GERMAN_DATE}|{_ABBREVIATED})\s{{1,4}}(?=[\"'“‘(\[]{{0,3}}[^\sa-z])|[。！？]"
+    rf"[.!?][\"'”’)\]*_]{{0,4}}{NOTE_MARK}(?!{GERMAN_DATE}|{_ABBREVIATED})\s{{1,4}}(?=[\"'“‘(\[*_]{{0,3}}[^\sa-z])|[。！？]"
 )
 """Where a sentence ends within a line, with the white space behind it."""

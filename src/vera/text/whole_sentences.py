@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from vera.text.headings import is_marked
 from vera.text.negation import is_box, is_remark
-from vera.text.sentences import END
+from vera.text.sentences import END, NO_INITIAL, NOTE_MARK
 from vera.text.span import Lines
 from vera.text.words import STOPWORDS
 
@@ -21,14 +21,19 @@ WRAPPED = 40
 """A line that is at least as long, in characters, goes on in the next one unless it ends a sentence."""
 
 _ENDED = re.compile(
-    r"(?<!\b[A-Za-z])(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|ca))(?<!\b(?:Mrs|Art|Sec|Fig|Abs|bzw))(?<!\bapprox)"
-    r"[.!?…][\"'”’)\]*_]{0,4}\Z|[:：。！？][」』”’）]{0,2}\Z"
+    NO_INITIAL + r"(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|ca))(?<!\b(?:Mrs|Art|Sec|Fig|Abs|bzw))(?<!\bapprox)"
+    rf"[.!?…][\"'”’)\]*_]{{0,4}}{NOTE_MARK}\Z|[:：。！？][」』”’）]{{0,2}}\Z"
 )
 _ITEM = re.compile(
     r"\s{0,40}(?:[-*•‣+#|>](?:\s|\Z)|\(?(?:[0-9]{1,3}(?:\.[0-9]{1,2}){0,3}|[A-Za-z]|[ivxIVX]{2,5})[.)]\s)"
 )
 _ROW = re.compile(r"[\t|{}=<>]|[A-Za-z]\"?,\"?[A-Za-z0-9-]|\",\"")
 _FIELD = re.compile(r"[\w\"'][\w .\"'/-]{0,40}:(?:\s|\Z)")
+_HAN_HEADING = re.compile(
+    r"(?:[（(]?[一二三四五六七八九十]{1,3}[）)、.]|第[一二三四五六七八九十百\d]{1,6}[章节節条條编編部])[^，,；;。]{0,20}\Z"
+)
+"""The heading of a part in Chinese: "一、交易概述", "第三章 附则". Its characters have no capitals to tell it."""
+
 _RULE = re.compile(r"[\s=~_*#-]*\Z")
 _CUT_NUMBER = re.compile(r"\d[.,'’]?\Z")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\Z")
@@ -92,7 +97,7 @@ def runs_on(above: str, below: str) -> bool:
         return not is_box(under)
     if not over or not under or is_marked(above) or _RULE.match(over) or _RULE.match(under):
         return False
-    if is_row(over) or is_row(under):
+    if is_row(over) or is_row(under) or _HAN_HEADING.match(over):
         return False
     prose = len(_WORD.findall(over)) >= _PROSE
     if prose and under[0].isdigit() and _CUT_NUMBER.search(over):

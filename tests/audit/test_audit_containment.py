@@ -563,8 +563,8 @@ def test_an_item_is_read_on_from_the_head_of_its_list(
 
 @pytest.mark.parametrize(
     ("number", "is_one"),
-    [("3.1 ", True), ("§ 3.1 ", True), ("Clause 3.1 ", True), ("B4  ", True), ("**Rent.** ", True), ("x. ", True),
-     ("Proposal: ", False), ("Alice: ", False)],
+    [("3.1 ", True), ("§ 3.1 ", True), ("Clause 3.1 ", True), ("B4  ", True), ("**Rent.** ", True),
+     ("x. ", True), ("Proposal: ", False), ("Alice: ", False)],
 )  # fmt: skip
 def test_the_number_of_a_clause_is_no_part_of_its_sentence(number: str, is_one: bool) -> None:
     said = "The rent is 900 euros."

@@ -12,8 +12,8 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
-from vera.text.lexicon import word_set
 from vera.text.late_regex import late_regex
+from vera.text.lexicon import word_set
 from vera.text.quantity_dates import date_from_digit, date_from_month
 from vera.text.sentences import GERMAN_DATE
 from vera.text.words import Word, singular, stem, words
@@ -161,9 +161,10 @@ _NOTE_MARK = late_regex(r"(?<=\S)\[[0-9]{1,3}\](?!\()")
 """The number of a note or of an entry in a bibliography: "in 1950.[3]"."""
 _DATE_START = late_regex(r"(?<![\w./-])(?:[0-9]|[JFMASONDjfmasond][^\W\d_]{2})")
 _GROUPED = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u202f\u2009][0-9]{3}){1,4}(?![\w.,]?[0-9])")
-_MONTH_NAMES = tuple(
-    "january february march april may june july august september october november december".split()
-)
+_MONTH_NAMES = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+)  # fmt: skip
 _ORDINAL_STOP = re.compile(rf"\.(?={GERMAN_DATE})")
 _PLURAL_MARK = re.compile(r"\(e?s\)")
 _MARK = re.compile(r"(?<!\d),|,(?!\d)|[;:()\[\]]|--|[—–](?=\s)|[.!?](?=[\"'”’)\]]{0,3}(?:\s|\Z))")
@@ -183,7 +184,7 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 
 def _valued(read: Iterable[Token]) -> Sequence[Token]:
-    """Numbers with their scale ("ten thousand" is 10000), and money behind its number ("€50" is "50 euros")."""
+    """Numbers with their scale ("ten thousand" is 10000), money behind its number ("€50": "50 euros")."""
     said: list[Token] = []
     for token in read:
         if said and token.key in _SCALES and (value := _decimal(said[-1])) is not None:

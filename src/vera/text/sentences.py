@@ -15,7 +15,7 @@ _ABBREVIATED = (
 """A month before a year, and millions before what they count: "9 Feb. 2024", "2 Mio. Euro"."""
 
 NO_INITIAL = r"(?<!(?<![/\d])(?<!\d\s)\b[A-Za-z])"
-"""No single letter before the stop, as in "J. Smith" and "z. B.", but the unit of a value: "60 km/h.", "3 m."."""
+"""No single letter before the stop ("J. Smith", "z. B.") but the unit of a value: "60 km/h.", "3 m."."""
 
 NOTE_MARK = r"(?:\[\^?[0-9]{1,3}\]){0,4}"
 """The numbers of notes behind a sentence: "[3]", "[^1]"."""

@@ -32,7 +32,7 @@ _FIELD = re.compile(r"[\w\"'][\w .\"'/-]{0,40}:(?:\s|\Z)")
 _HAN_HEADING = re.compile(
     r"(?:[（(]?[一二三四五六七八九十]{1,3}[）)、.]|第[一二三四五六七八九十百\d]{1,6}[章节節条條编編部])[^，,；;。]{0,20}\Z"
 )
-"""The heading of a part in Chinese: "一、交易概述", "第三章 附则". Its characters have no capitals to tell it."""
+"""The heading of a part in Chinese: "一、交易概述", "第三章 附则"."""
 
 _RULE = re.compile(r"[\s=~_*#-]*\Z")
 _CUT_NUMBER = re.compile(r"\d[.,'’]?\Z")

@@ -117,6 +117,9 @@ _ISO_MONTH = late_regex(r"(?P<year>(?:19|20)[0-9]{2})-(?P<month>0[1-9]|1[0-2])(?
 _DOTTED_DAY = late_regex(r"(?P<day>[0-9]{1,2})\.[ \u00a0]?(?P<month>1[0-2]|0?[1-9])\.(?![0-9])")
 """A day as German writes it without a year: 15.5."""
 
+_DAY_OF_ROW = late_regex(r"[0-9]{2}\.[0-9]{2}\.\s?[;|\t]")
+"""The same as the cell of a row, where the last point ends no sentence."""
+
 _PART_BEFORE = late_regex(
     r"(?:(?:\A|\n)[ \t#*>]*|§{1,2}\s?|\b(?:Nr|Ziff|Abs|Art|Kap)\.\s?|\b(?:Nummer|Ziffer|Abschnitt|Absatz"
     r"|Kapitel|Punkt|Artikel|Anlage|Anhang|Teil|Version|Fassung)\s)\Z"
@@ -164,12 +167,13 @@ def date_from_digit(text: str, start: int, spoken: str) -> Sequence[Quantity]:
         return years
     if match := _ISO_MONTH.match(text, start):
         return (_date(text, start, match.end(), CalendarDate(int(match["year"]), int(match["month"]))),)
-    return _dotted_day(text, start) if spoken == "de" else ()
+    of_row = _DAY_OF_ROW.match(text, start) is not None
+    return _dotted_day(text, start, of_row=of_row) if spoken == "de" or (of_row and not spoken) else ()
 
 
-def _dotted_day(text: str, start: int) -> Sequence[Quantity]:
+def _dotted_day(text: str, start: int, *, of_row: bool) -> Sequence[Quantity]:
     match = _DOTTED_DAY.match(text, start)
-    if match is None or _PART_BEFORE.search(text, max(0, start - _PART_REACH), start):
+    if match is None or (not of_row and _PART_BEFORE.search(text, max(0, start - _PART_REACH), start)):
         return ()
     found = _valid(0, int(match["month"]), int(match["day"]))
     return (_date(text, start, match.end(), found),) if found else ()

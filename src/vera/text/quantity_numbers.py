@@ -49,6 +49,14 @@ _NUMBER = late_regex(
     r"|(?P<comma>[0-9]{1,3},[0-9]{1,2}(?![0-9,]))"
     r"|(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
 )
+_OVER = r"(?P<over>[1-9][0-9]?)[/⁄](?P<under>[2-9]|1[026]|32|64)(?![0-9/])"
+_MIXED = late_regex(rf"(?P<whole>[1-9][0-9]{{0,2}})[ \u00a0\u202f-]{_OVER}")
+"""A number with a fraction: 1 1/2."""
+
+_FRACTION = late_regex(rf"(?P<whole>){_OVER}")
+"""A fraction alone, which is one only before a length, an area, a volume or a weight: 3/4 inch, 11/2 inches."""
+
+_OF_FRACTIONS = frozenset(("length", "area", "volume", "mass"))
 _NOTE = late_regex(r"[¹²³⁴-⁹]{1,2}(?=[ \u00a0])")
 """The number of a footnote between a value and its unit."""
 
@@ -208,10 +216,35 @@ def number_from_digit(text: str, start: int, end: int) -> Sequence[Quantity]:
         )
     if power := _POWER.match(text, start) or _SCIENTIFIC.match(text, start):
         return (_power(power, start),)
+    if fraction := _with_fraction(text, start):
+        return (fraction,)
     match = (_CELL if text[start - 1 : start] == "," else _NUMBER).match(text, start)
     if last := _identifier_end(text, start, match):
         return (identifier(text, start, last),)
     return (_number(text, start, end, match),) if match else ()
+
+
+def _with_fraction(text: str, start: int) -> Quantity | None:
+    """A number with a fraction, or a fraction of a measure, that begins at `start`."""
+    mixed = _MIXED.match(text, start)
+    match = mixed or _FRACTION.match(text, start)
+    if match is None or (mixed and int(mixed["over"]) >= int(mixed["under"])):
+        return None
+    units, end = _unit(text, match.end())
+    if not mixed and not any(unit.dimension in _OF_FRACTIONS for unit in units):
+        return None
+    value = ARITHMETIC.divide(Decimal(match["over"]), Decimal(match["under"]))
+    return Quantity(
+        text=text[start:end],
+        start=start,
+        end=end,
+        kind=_kind(units),
+        value=ARITHMETIC.add(value, Decimal(match["whole"] or 0)),
+        step=Decimal("0.01"),
+        units=units,
+        hedge=_hedge(text, start, end),
+        counts=_counts(text, end),
+    )
 
 
 def _identifier_end(text: str, start: int, number: re.Match[str] | None) -> int:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from vera.text.units import unit_symbols, unit_words
+
 REACH = 300
 """Rows above a line in which the head of its table is looked for."""
 
@@ -23,10 +25,12 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The rows of a table that were asked for, and its first row, which may be its head."""
+    """The rows of a table that were asked for, its first row, which may be its head, and the rows around
+    those that were asked for."""
 
     head: tuple[str, ...]
     rows: tuple[Row, ...]
+    others: tuple[Row, ...] = ()
 
 
 def cells_of(text: str, media_type: str, delimiter: str = "") -> tuple[str, ...]:
@@ -58,10 +62,13 @@ def delimiter_of(text: str, media_type: str) -> str:
     return max(_DELIMITERS[media_type], key=text.count) if media_type in _DELIMITERS else ""
 
 
-def table_at(line_at: Callable[[int], str], first: int, last: int, media_type: str) -> Table | None:
+def table_at(
+    line_at: Callable[[int], str], first: int, last: int, media_type: str, count: int = 0
+) -> Table | None:
     """The table that begins in lines `first` to `last`, or goes on into them; None where there is none.
 
-    `line_at` gives the text of a line (from 1)."""
+    `line_at` gives the text of a line (from 1), `count` says how many there are: without it no rows behind
+    the last line are looked for. A row of units under the head gives each column its unit: "force (kN)"."""
     delimiter = delimiter_of(line_at(1), media_type)
     rows = [
         Row(number, cells)
@@ -72,25 +79,49 @@ def table_at(line_at: Callable[[int], str], first: int, last: int, media_type: s
         return None
     columns = max(len(row.cells) for row in rows)
     rows = [row for row in rows if len(row.cells) == columns]
-    above = _above(line_at, rows[0].line, media_type, delimiter)
-    head = next((cells for cells in above if len(cells) == columns), ())
-    if not head and len(rows) > 1:
-        head, rows = rows[0].cells, rows[1:]
-    return Table(head, tuple(rows)) if head else None
+    above = _next_rows(line_at, range(rows[0].line - 1, 0, -1), media_type, delimiter)[::-1]
+    if delimiter and above and above[0].line > 1:
+        above.insert(0, Row(1, cells_of(line_at(1), media_type, delimiter)))
+    below = _next_rows(line_at, range(rows[-1].line + 1, count + 1), media_type, delimiter)
+    around = [row for row in (*above, *below) if len(row.cells) == columns]
+    if around and around[0].line < rows[0].line:
+        head = around.pop(0)
+    elif len(rows) > 1:
+        head = rows.pop(0)
+    else:
+        return None
+    return _with_units(Table(head.cells, tuple(rows), tuple(around)), head.line)
 
 
-def _above(
-    line_at: Callable[[int], str], first: int, media_type: str, delimiter: str
-) -> Sequence[tuple[str, ...]]:
-    """The rows of the table above one of its lines, the first of them first."""
-    if media_type in _DELIMITERS:
-        return [cells_of(line_at(1), media_type, delimiter)] if first > 1 else []
-    found: list[tuple[str, ...]] = []
-    for number in range(first - 1, max(0, first - 1 - REACH), -1):
+def _next_rows(
+    line_at: Callable[[int], str], numbers: range, media_type: str, delimiter: str
+) -> list[Row]:
+    """The rows of a table that goes on in lines `numbers`, at most REACH of them."""
+    found: list[Row] = []
+    for number in numbers[:REACH]:
         text = line_at(number)
-        cells = cells_of(text, media_type)
-        if not cells and not (text.strip() and _RULE.fullmatch(text)):
-            break
+        cells = cells_of(text, media_type, delimiter)
         if cells:
-            found.append(cells)
-    return found[::-1]
+            found.append(Row(number, cells))
+        elif not (text.strip() and _RULE.fullmatch(text)):
+            break
+    return found
+
+
+def _with_units(table: Table, head: int) -> Table | None:
+    """The table with the row of units that follows its head, in line `head`, as a part of the head; None
+    where no other row was asked for."""
+    rows = (*table.rows, *table.others)
+    below = min((row for row in rows if row.line > head), default=None)
+    if below is None or not _are_units(below.cells):
+        return table
+    named = zip(table.head, below.cells, strict=True)
+    joined = tuple(f"{name} ({unit.strip('()[] ')})" if unit else name for name, unit in named)
+    asked = tuple(row for row in table.rows if row is not below)
+    return Table(joined, asked, tuple(row for row in table.others if row is not below)) if asked else None
+
+
+def _are_units(cells: Sequence[str]) -> bool:
+    """Whether a row holds units and no more, but for its first cell: "s", "kN", "(mm)"."""
+    named = [cell.strip("()[] ") for cell in cells[1:] if cell.strip("-–— ")]
+    return bool(named) and all(unit in unit_symbols() or unit.lower() in unit_words() for unit in named)

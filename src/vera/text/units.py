@@ -99,6 +99,9 @@ mass 1 kilogramm kilogramos chilogrammi
 mass 1000 tonnen tonelada toneladas tonnellate
 speed 0.277777777777777777777777777777 kilometer_pro_stunde stundenkilometer kilomètres_par_heure
 speed 0.514444444444444444444444444444 knoten nœuds
+force 1 newton newtons
+force 1000 kilonewton kilonewtons
+force 1000000 meganewton meganewtons
 pressure 1 pascal pascals
 pressure 1000 kilopascal kilopascals
 pressure 1000000 megapascal megapascals
@@ -193,6 +196,9 @@ speed 0.44704 mph
 speed 1 m/s
 density 1 kg/m³ kg/m3
 density 1000 g/cm³ g/cm3 kg/l kg/L g/ml g/mL
+force 1 N
+force 1000 kN
+force 1000000 MN
 pressure 1 Pa
 pressure 100 hPa mbar
 pressure 1000 kPa

@@ -140,8 +140,8 @@ def _other_unit(column: int, asked: "_Asked", table: Table) -> str:
 def _other_row(row: Row, column: int, said: frozenset[str], ours: frozenset[Decimal], table: Table) -> str:
     """The label of a row that the claim names, and says more of than of this one."""
     here = _hits(row, column, said)
-    for other in table.rows:
-        if other is row or not _is_rival(row.cells[column], other.cells[column], ours):
+    for other in (*table.rows, *table.others):
+        if other is row or not _differs(row.cells[column], other.cells[column], ours):
             continue
         label = next(
             (
@@ -163,7 +163,7 @@ def _other_column(
     here = _of(table.head[column]) & said
     share = any(unit.dimension == "percent" for unit in asked.units)
     for other, head in enumerate(table.head):
-        if not other or other == column or not _is_rival(row.cells[column], row.cells[other], ours):
+        if not other or other == column or not _may_be_meant(row, column, other, ours, table):
             continue
         if share and not {"%", "‰"} & set(head + row.cells[other]):
             continue
@@ -172,12 +172,23 @@ def _other_column(
     return ""
 
 
+def _may_be_meant(row: Row, column: int, other: int, ours: frozenset[Decimal], table: Table) -> bool:
+    """Whether another column of a row may be that of a claim: it has a value of its own, or no value at all
+    where it and the column of the number measure the same, as debit and credit do."""
+    if row.cells[other].strip("-–— "):
+        return _is_rival(row.cells[column], row.cells[other], ours)
+    return bool(set(units_in(table.head[column])) & set(units_in(table.head[other])))
+
+
+def _differs(cell: str, other: str, ours: frozenset[Decimal]) -> bool:
+    """Whether another cell has a value that the claim does not give."""
+    two = numbers_in(other)
+    return _is_value(other) and not two & ours and not numbers_in(cell) & two
+
+
 def _is_rival(cell: str, other: str, ours: frozenset[Decimal]) -> bool:
-    """Whether another cell has a value of the same kind that the claim does not give."""
-    if not _is_value(other):
-        return False
-    one, two = numbers_in(cell), numbers_in(other)
-    return not two & ours and not one & two and _are_years(one) == _are_years(two)
+    """The same of a cell in another column, whose value is of the same kind."""
+    return _differs(cell, other, ours) and _are_years(numbers_in(cell)) == _are_years(numbers_in(other))
 
 
 def _hits(row: Row, column: int, said: frozenset[str]) -> frozenset[str]:
@@ -258,7 +269,9 @@ def _table(place: CitedLines) -> Table | None:
     if place.last - place.first >= MAX_ROWS:
         return None
     lines = place.source.lines
-    return table_at(lambda number: line(lines, number), place.first, place.last, place.evidence.media_type)
+    return table_at(
+        lambda number: line(lines, number), place.first, place.last, place.evidence.media_type, len(lines)
+    )
 
 
 def _beside(place: CitedLines, table: Table | None) -> frozenset[Decimal]:

@@ -34,8 +34,9 @@ _UNIT_WORD = re.compile(r"[^\W\d_]{3,14}")
 _AGE = re.compile(r"\b(?:aged?|ages|old(?:er)?)\b", re.IGNORECASE)
 _UNIT_SIGN = re.compile(r"[%€£¥₹$]|(?<![^\W_])(?:[A-Z]{3}|km|kg|mm|cm|ms|kB|MB|GB|TB|kW|MW|Hz)(?![^\W_])")
 _SCALED_HEAD = re.compile(
-    r"\b(?:in (?:thousands?|millions?|billions?|tausend|millionen|milliers)|TEUR|kEUR|TUSD)\b"
-    r"|\bin (?:T|Mio\.? ?)€"
+    r"\b(?:in (?:[€£$¥]\s?|US\$ ?|[A-Z]{3} )?(?:thousands?|millions?|billions?|tausend|millionen|milliers)"
+    r"|TEUR|kEUR|TUSD)\b"
+    r"|\bin (?:T|Mio\.? ?)€|单位[:：]?\s?(?:人民币)?[十百千万亿]"
     r"|(?<![0-9])['’,.]000s?\b(?! )",
     re.IGNORECASE,
 )
@@ -139,7 +140,7 @@ class _Sources:
                 found += quantities("\n".join(place.headings))
         return QuantityIndex(found)
 
-    def in_table(self, quantity: Quantity, cited: Sequence[CitedLines]) -> bool:
+    def in_table(self, quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
         """Whether a cell of a table in the cited lines has it, in the unit and the scale that the table
         says."""
         for place in cited:
@@ -148,7 +149,7 @@ class _Sources:
             named = (place.evidence.id, place.first, place.last)
             if named not in self._tables:
                 self._tables[named] = TableValues(place)
-            if self._tables[named].has(quantity):
+            if self._tables[named].has(quantity, claim):
                 return True
         return False
 
@@ -200,7 +201,7 @@ def _of_claim(claim: Claim, cited: Sequence[CitedLines], sources: _Sources) -> I
             quantity.text in told
             or here == "stated"
             or (here == "unclear" and _reads_table(quantity, cited, sources))
-            or sources.in_table(quantity, cited)
+            or sources.in_table(quantity, claim.text, cited)
         ):
             continue
         told.add(quantity.text)

@@ -18,7 +18,7 @@ from vera.evidence.finding import Finding
 from vera.text.late_regex import late_regex
 from vera.text.lexicon import word_set
 from vera.text.quantity import Quantity, quantities
-from vera.text.units import Unit
+from vera.text.units import ARITHMETIC, Unit
 from vera.text.value_dress import DOWNWARDS, ERA_BEFORE_CHRIST, Dress, dress
 from vera.text.words import STOPWORDS, negations, stem, words
 
@@ -67,10 +67,39 @@ _PER_PERIOD = late_regex(
     r"|semi-?annual(?:ly)?|half-yearly|halbjährlich)"
     r"|每[年月周天日](?:两|二|三|四|五|[2-9])次"
 )
-_BRACKETED = late_regex(
-    r"(?:(?<=\t)|(?<=\s\s)|(?<=\|\s)|(?<=\|))\([$€£¥]?\s?(?P<number>[0-9][0-9.,]{0,20})\)(?=\s*(?:\n"
-    r"|\t|\||\s\s|\Z))"
+_IN_BRACKETS = r"\([$€£¥]?\s?(?P<number>[0-9][0-9.,'’ \u00a0\u202f]{0,20})\)"
+_CELL_IN_BRACKETS = late_regex(
+    rf"(?:(?<=\t)|(?<=\s\s)|(?<=\|\s)|(?<=\|)){_IN_BRACKETS}(?=\s*(?:\n|\t|\||\s\s|\Z))"
 )
+_VALUE_IN_BRACKETS = late_regex(
+    rf"(?:[:=：]|\b(?:is|are|was|were|of|at|to|ist|sind|war|waren|betrug|beträgt|betrugen|auf|von|est|sont|était"
+    rf"|étaient|de|à|es|era|fue|son|è|erano|di|a|é|foi|eram)|[是为為])\s{{0,8}}(?:[A-Z]{{3}}\s|[$€£¥]\s?)?{_IN_BRACKETS}"
+    r"(?=\s?(?:[.;,|\t\n]|\Z|[$€£¥%]|\s[^\W\d_]))"
+)
+"""A number alone in brackets in the place of a value, behind a colon, a form of "be" or a preposition."""
+
+_NO_VALUE = late_regex(r"(?:[0-9]{1,2}|1[0-9]{3}|20[0-9]{2})")
+"""In brackets the number of a note, or a year."""
+
+_OF_EITHER_SIGN = late_regex(
+    r"(?i)\b(?:(?:net |operating |annual |trading )?(?:results?|profits?|income|earnings|surplus\w{0,2}|gains?"
+    r"|returns?|margins?|cash ?flows?|balances?|changes?|growth|equity|net assets)|ebit(?:da)?|ebt"
+    r"|\w{0,20}ergebnis\w{0,3}|\w{0,20}gewinn\w{0,3}|\w{0,20}überschuss|saldo|veränderung|eigenkapital|rendite"
+    r"|résultats?|bénéfices?|excédents?|solde|variation|capitaux propres|rendement"
+    r"|resultados?|beneficios?|ganancias?|superávit|variación|patrimonio neto"
+    r"|risultat[oi]|util[ei]|variazione|avanzo|lucros?|saldos?|variação)\b|利润|利潤|收益|结果|余额|变动|现金流"
+)
+"""Items of accounts that may be above or below zero. Rent and wages in brackets are simply what was paid."""
+
+_COSTS = late_regex(
+    r"(?i)\b(?:costs?|expens\w{1,4}|tax\w{0,5}|fees?|charg\w{1,3}|spen[dt]\w{0,3}|paid|pa(?:y|id)\w{0,6}|outflows?"
+    r"|outlays?|used in|depreciat\w{2,3}|amorti[sz]at\w{2,3}|impairments?|write-?(?:offs?|downs?)|expenditures?"
+    r"|kosten|\w{0,20}kosten|aufw[aä]nd\w{0,8}|ausgaben?|\w{0,20}steuern?|abfl[uü]ss\w{0,2}|abschreibung\w{0,2}"
+    r"|charges?|dépenses?|impôts?|coûts?|décaissements?|amortissements?|gastos?|costes?|costos?|impuestos?|pagos?"
+    r"|cost[oi]|spes[ae]|imposte|oneri|custos?|despesas?|impostos?)\b|成本|费用|費用|支出|税"
+)
+"""What is paid: it may be told without its minus."""
+
 _BRACKETS = late_regex(
     r"(?i)\b(?:in (?:brackets|parenthes[ei]s)|bracketed|in klammern|entre parenthèses"
     r"|entre paréntesis|tra parentesi|entre parênteses)|括号"
@@ -198,8 +227,17 @@ def _turned(ours: Line, value: Value, line: Line, other: Value) -> bool:
         era, text = (theirs.era, line.text) if mine.era == "before" else (mine.era, ours.text)
         return bool(era) or not ERA_BEFORE_CHRIST.search(text)
     if mine.minus != theirs.minus and not (DOWNWARDS.search((line if mine.minus else ours).text)):
-        return True
+        return not (mine.minus and _is_in_brackets(line.text, other.quantity))
     return mine.tail != theirs.tail
+
+
+def _is_in_brackets(text: str, quantity: Quantity) -> bool:
+    """Whether a number alone in brackets stands in the place of a value, as accounts write a minus."""
+    return any(
+        match.start("number") <= quantity.start < match.end("number")
+        for pattern in (_CELL_IN_BRACKETS, _VALUE_IN_BRACKETS)
+        for match in pattern.finditer(text)
+    )
 
 
 def _denies(text: str) -> bool:
@@ -255,18 +293,35 @@ def _frequency(ours: Line, line: Line) -> str:
 
 
 def _of_brackets(ours: Line, cited: Sequence[CitedLines]) -> str:
-    """A loss, which its table writes in brackets and says so, as a plain value."""
-    if DOWNWARDS.search(ours.text):
+    """A loss, which its source writes in brackets, as a plain value: in a table that says what the brackets
+    mean, or of an item that may be above or below zero."""
+    if DOWNWARDS.search(ours.text) or _COSTS.search(ours.text):
         return ""
     text = "\n".join(place.span.text for place in cited)
-    if not any(_BRACKETS.search(place.source.text) for place in cited):
-        return ""
-    stated = {each.quantity.value for each in ours.values}
-    for match in _BRACKETED.finditer(text):
-        inside = {each.value.copy_abs() for each in quantities(match["number"])}
-        if stated & inside and not _is_plain_elsewhere(inside, match, text):
-            return match[0]
+    patterns = [_CELL_IN_BRACKETS] if any(_BRACKETS.search(place.source.text) for place in cited) else []
+    if _OF_EITHER_SIGN.search(ours.text):
+        patterns = [_CELL_IN_BRACKETS, _VALUE_IN_BRACKETS]
+    stated = {_unscaled(each.quantity) for each in ours.values if _is_plain(ours.text, each.quantity)}
+    for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
+        inside = {each.value.copy_abs() for each in quantities(match["number"], language_of(cited))}
+        if (
+            stated & inside
+            and not _NO_VALUE.fullmatch(match["number"])
+            and not _is_plain_elsewhere(inside, match, text)
+        ):
+            return match[0].strip()
     return ""
+
+
+def _unscaled(quantity: Quantity) -> Decimal:
+    """The number before its scale word: 1.3 of "1.3 million"."""
+    return ARITHMETIC.divide(quantity.value, Decimal(quantity.scale))
+
+
+def _is_plain(text: str, quantity: Quantity) -> bool:
+    """Whether a number is no count of things, and stands without brackets itself."""
+    counts = quantity.counts and not quantity.units and quantity.scale == 1
+    return not counts and text[max(0, quantity.start - 1) : quantity.start] != "("
 
 
 def _is_plain_elsewhere(values: Collection[Decimal], brackets: re.Match[str], text: str) -> bool:

@@ -20,13 +20,14 @@ from vera.text.quantity import Quantity, quantities
 from vera.text.tables import Row, Table, table_at
 from vera.text.units import Unit, units_in
 from vera.text.whole_sentences import line
-from vera.text.words import stems
+from vera.text.words import stems, words
 
 MAX_ROWS = 200
 """Rows of a table that are compared."""
 
 _LARGEST_COUNT = 12
-"""Of a claim "three players are from Lyon" the number is counted in the table, not read there."""
+"""Of a claim "three players are from Lyon" the number is counted in the table, not read there. One in digits
+before the head of a column of numbers is read: "12 sheep"."""
 
 _NUMBER = r"[0-9]{1,3}(?:[ ,.'’\u00a0\u202f][0-9]{3}){1,4}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
 _AVERAGE = late_regex(
@@ -94,6 +95,10 @@ def wrong(
     for asked in _asked(claim, spoken):
         if asked.value in outside:
             continue
+        if asked.counted:
+            columns = [table for table in tables if _is_of_column(asked.counted, table)]
+            if len(columns) < len(tables) or not columns:
+                continue
         unit = _DIGIT.sub(" ", asked.text)
         said = frozenset(stems(f"{claim[: asked.start]} {unit} {claim[asked.end :]}"))
         named = [_another(asked, said, ours, table) for table in tables]
@@ -237,26 +242,47 @@ class _Asked(NamedTuple):
     start: int
     end: int
     units: tuple[Unit, ...] = ()
+    counted: str = ""
+    """The word behind a small number, which may be counted in the table."""
 
 
 def _asked(claim: str, spoken: str) -> Iterator[_Asked]:
     for quantity in quantities(claim, spoken):
         if _must_be_read(quantity, claim):
-            yield _Asked(quantity.value, quantity.text, quantity.start, quantity.end, quantity.units)
+            counted = _counted(quantity, claim)
+            if quantity.value > _LARGEST_COUNT or quantity.units or counted:
+                yield _Asked(
+                    quantity.value, quantity.text, quantity.start, quantity.end, quantity.units, counted
+                )
     for found in _IN_CHINESE.finditer(claim):
         yield _Asked(_decimal(found[0]), found[0], found.start(), found.end())
 
 
 def _must_be_read(quantity: Quantity, claim: str) -> bool:
-    """Whether a claim must have read a number: no bound, difference, small count, or date within a year."""
+    """Whether a claim must have read a number: no bound, difference, or date within a year."""
     return quantity.kind in _READ and not (
         quantity.hedge
         or is_idle(quantity, claim)
         or is_difference(quantity, claim)
         or _MORE.match(claim, quantity.end)
-        or (quantity.value <= _LARGEST_COUNT and not quantity.units)
         or any(reading.month for reading in quantity.dates)
         or _BOUND.search(claim, max(0, quantity.start - _NEAR), quantity.start)
+    )
+
+
+def _counted(quantity: Quantity, claim: str) -> str:
+    """The word behind a small number in digits, '' for none and for a number that is not small."""
+    if quantity.value > _LARGEST_COUNT or quantity.units or quantity.spelled:
+        return ""
+    return next((word.form for word in words(claim[quantity.end : quantity.end + _NEAR])), "")
+
+
+def _is_of_column(counted: str, table: Table) -> bool:
+    """Whether a word is all of the head of a column of numbers, whose rows are not counted."""
+    said = frozenset(stems(counted))
+    return any(
+        column and said and _of(head) == said and all(_is_value(row.cells[column]) for row in table.rows)
+        for column, head in enumerate(table.head)
     )
 
 

@@ -106,7 +106,7 @@ class TableValues:
         return values
 
     def _says_its_unit(self, row: int, column: int, dimension: str) -> bool:
-        """Whether the first cell of a row, or the head of a column, names a unit of a dimension, or a rate."""
+        """Whether the first cell of a row or the head of a column names a unit of a dimension, or a rate."""
         head, label = self._head(row), self._cells(row)[0]
         return any(
             _RATE.search(text) or any(unit.dimension == dimension for unit in units_in(text))
@@ -132,7 +132,7 @@ class TableValues:
 
     @cached_property
     def _rows(self) -> dict[int, Sequence[tuple[int, str]]]:
-        """The cited lines that are rows, each with its cells that are numbers and no more, and their column."""
+        """The cited lines that are rows, each with its cells that are numbers and no more."""
         last = min(self._place.last, self._place.first + MAX_LINES)
         found = ((number, _numbers(self._cells(number))) for number in range(self._place.first, last + 1))
         return {number: cells for number, cells in found if cells}

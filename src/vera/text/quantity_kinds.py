@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from vera.text.units import Unit
+from vera.text.units import ARITHMETIC, Unit
 
 Kind = Literal[
     "number",
@@ -65,3 +65,8 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     spelled: bool = False
     counts: bool = False
     numbering: bool = False
+
+    @property
+    def unscaled(self) -> Decimal:
+        """The value before its scale word: 1.3 of "1.3 million"."""
+        return ARITHMETIC.divide(self.value, Decimal(self.scale))

@@ -54,7 +54,7 @@ _MIXED = late_regex(rf"(?P<whole>[1-9][0-9]{{0,2}})[ \u00a0\u202f-]{_OVER}")
 """A number with a fraction: 1 1/2."""
 
 _FRACTION = late_regex(rf"(?P<whole>){_OVER}")
-"""A fraction alone, which is one only before a length, an area, a volume or a weight: 3/4 inch, 11/2 inches."""
+"""A fraction alone. It is one only before a length, an area, a volume or a weight: 3/4 inch."""
 
 _OF_FRACTIONS = frozenset(("length", "area", "volume", "mass"))
 _NOTE = late_regex(r"[¹²³⁴-⁹]{1,2}(?=[ \u00a0])")

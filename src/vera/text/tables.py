@@ -93,9 +93,7 @@ def table_at(
     return _with_units(Table(head.cells, tuple(rows), tuple(around)), head.line)
 
 
-def _next_rows(
-    line_at: Callable[[int], str], numbers: range, media_type: str, delimiter: str
-) -> list[Row]:
+def _next_rows(line_at: Callable[[int], str], numbers: range, media_type: str, delimiter: str) -> list[Row]:
     """The rows of a table that goes on in lines `numbers`, at most REACH of them."""
     found: list[Row] = []
     for number in numbers[:REACH]:

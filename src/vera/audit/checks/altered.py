@@ -18,7 +18,7 @@ from vera.evidence.finding import Finding
 from vera.text.late_regex import late_regex
 from vera.text.lexicon import word_set
 from vera.text.quantity import Quantity, quantities
-from vera.text.units import ARITHMETIC, Unit
+from vera.text.units import Unit
 from vera.text.value_dress import DOWNWARDS, ERA_BEFORE_CHRIST, Dress, dress
 from vera.text.words import STOPWORDS, negations, stem, words
 
@@ -82,8 +82,8 @@ _NO_VALUE = late_regex(r"(?:[0-9]{1,2}|1[0-9]{3}|20[0-9]{2})")
 """In brackets the number of a note, or a year."""
 
 _OF_EITHER_SIGN = late_regex(
-    r"(?i)\b(?:(?:net |operating |annual |trading )?(?:results?|profits?|income|earnings|surplus\w{0,2}|gains?"
-    r"|returns?|margins?|cash ?flows?|balances?|changes?|growth|equity|net assets)|ebit(?:da)?|ebt"
+    r"(?i)\b(?:results?|profits?|income|earnings|surplus\w{0,2}|gains?|returns?|margins?|cash ?flows?|balances?"
+    r"|changes?|growth|equity|net assets|ebit(?:da)?|ebt"
     r"|\w{0,20}ergebnis\w{0,3}|\w{0,20}gewinn\w{0,3}|\w{0,20}überschuss|saldo|veränderung|eigenkapital|rendite"
     r"|résultats?|bénéfices?|excédents?|solde|variation|capitaux propres|rendement"
     r"|resultados?|beneficios?|ganancias?|superávit|variación|patrimonio neto"
@@ -92,9 +92,9 @@ _OF_EITHER_SIGN = late_regex(
 """Items of accounts that may be above or below zero. Rent and wages in brackets are simply what was paid."""
 
 _COSTS = late_regex(
-    r"(?i)\b(?:costs?|expens\w{1,4}|tax\w{0,5}|fees?|charg\w{1,3}|spen[dt]\w{0,3}|paid|pa(?:y|id)\w{0,6}|outflows?"
-    r"|outlays?|used in|depreciat\w{2,3}|amorti[sz]at\w{2,3}|impairments?|write-?(?:offs?|downs?)|expenditures?"
-    r"|kosten|\w{0,20}kosten|aufw[aä]nd\w{0,8}|ausgaben?|\w{0,20}steuern?|abfl[uü]ss\w{0,2}|abschreibung\w{0,2}"
+    r"(?i)\b(?:costs?|expens\w{1,4}|tax\w{0,5}|fees?|charg\w{1,3}|spen[dt]\w{0,3}|pa(?:y|id)\w{0,6}"
+    r"|outflows?|outlays?|used in|depreciat\w{2,3}|amorti[sz]at\w{2,3}|impairments?|write-?(?:offs?|downs?)"
+    r"|\w{0,20}kosten|aufw[aä]nd\w{0,8}|ausgaben?|\w{0,20}steuern?|abfl[uü]ss\w{0,2}|abschreibung\w{0,2}"
     r"|charges?|dépenses?|impôts?|coûts?|décaissements?|amortissements?|gastos?|costes?|costos?|impuestos?|pagos?"
     r"|cost[oi]|spes[ae]|imposte|oneri|custos?|despesas?|impostos?)\b|成本|费用|費用|支出|税"
 )
@@ -301,7 +301,7 @@ def _of_brackets(ours: Line, cited: Sequence[CitedLines]) -> str:
     patterns = [_CELL_IN_BRACKETS] if any(_BRACKETS.search(place.source.text) for place in cited) else []
     if _OF_EITHER_SIGN.search(ours.text):
         patterns = [_CELL_IN_BRACKETS, _VALUE_IN_BRACKETS]
-    stated = {_unscaled(each.quantity) for each in ours.values if _is_plain(ours.text, each.quantity)}
+    stated = {each.quantity.unscaled for each in ours.values if _is_plain(ours.text, each.quantity)}
     for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
         inside = {each.value.copy_abs() for each in quantities(match["number"], language_of(cited))}
         if (
@@ -311,11 +311,6 @@ def _of_brackets(ours: Line, cited: Sequence[CitedLines]) -> str:
         ):
             return match[0].strip()
     return ""
-
-
-def _unscaled(quantity: Quantity) -> Decimal:
-    """The number before its scale word: 1.3 of "1.3 million"."""
-    return ARITHMETIC.divide(quantity.value, Decimal(quantity.scale))
 
 
 def _is_plain(text: str, quantity: Quantity) -> bool:

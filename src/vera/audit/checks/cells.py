@@ -7,7 +7,7 @@ in the head of a column belongs to its cells.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
@@ -29,6 +29,7 @@ _LARGEST_COUNT = 12
 """Of a claim "three players are from Lyon" the number is counted in the table, not read there. One in digits
 before the head of a column of numbers is read: "12 sheep"."""
 
+_MIN_DIGITS = 3
 _NUMBER = r"[0-9]{1,3}(?:[ ,.'’\u00a0\u202f][0-9]{3}){1,4}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
 _AVERAGE = late_regex(
     r"\b(?:average|mean|median|combined|altogether|sum|durchschnitt\w{0,8}|mittel|zusammen|insgesamt|moyenne|somme"
@@ -91,7 +92,7 @@ def wrong(
     """Each number of a claim that is of another row or column, and what the claim names."""
     if _AVERAGE.search(claim):
         return
-    ours = numbers_in(claim)
+    ours = numbers_in(claim) | {each.unscaled for each in quantities(claim, spoken)}
     for asked in _asked(claim, spoken):
         if asked.value in outside:
             continue
@@ -110,10 +111,10 @@ def wrong(
 def _another(asked: "_Asked", said: frozenset[str], ours: frozenset[Decimal], table: Table) -> str | None:
     """What the claim names instead of the cells that have this value: '' where one of them fits, None where
     the table has no such cell, or has it in a head or a label."""
-    value = asked.value
-    if any(value in numbers_in(cell) for cell in (*table.head, *(row.cells[0] for row in table.rows))):
+    values = {asked.value, asked.unscaled}
+    if any(values & numbers_in(cell) for cell in (*table.head, *(row.cells[0] for row in table.rows))):
         return ""
-    places = _places(value, table)
+    places = _places(values, table)
     if not places:
         return None
     named = [
@@ -125,13 +126,13 @@ def _another(asked: "_Asked", said: frozenset[str], ours: frozenset[Decimal], ta
     return named[0] if all(named) else ""
 
 
-def _places(value: Decimal, table: Table) -> list[tuple[Row, int]]:
-    """The cells that have a value, each as its row and the number of its column."""
+def _places(values: Collection[Decimal], table: Table) -> list[tuple[Row, int]]:
+    """The cells that have one of these values, each as its row and the number of its column."""
     return [
         (row, column)
         for row in table.rows
         for column, cell in enumerate(row.cells)
-        if column and _is_value(cell) and value in numbers_in(cell)
+        if column and _is_value(cell) and not numbers_in(cell).isdisjoint(values)
     ]
 
 
@@ -238,6 +239,9 @@ class _Asked(NamedTuple):
     """A number of a claim that it must have read somewhere."""
 
     value: Decimal
+    unscaled: Decimal
+    """The same before its scale word, as a table in thousands has it."""
+
     text: str
     start: int
     end: int
@@ -252,10 +256,23 @@ def _asked(claim: str, spoken: str) -> Iterator[_Asked]:
             counted = _counted(quantity, claim)
             if quantity.value > _LARGEST_COUNT or quantity.units or counted:
                 yield _Asked(
-                    quantity.value, quantity.text, quantity.start, quantity.end, quantity.units, counted
+                    quantity.value,
+                    _as_in_table(quantity),
+                    quantity.text,
+                    quantity.start,
+                    quantity.end,
+                    quantity.units,
+                    counted,
                 )
     for found in _IN_CHINESE.finditer(claim):
-        yield _Asked(_decimal(found[0]), found[0], found.start(), found.end())
+        value = _decimal(found[0])
+        yield _Asked(value, value, found[0], found.start(), found.end())
+
+
+def _as_in_table(quantity: Quantity) -> Decimal:
+    """The number before its scale word, where it has digits enough to be no other one."""
+    long = len(quantity.unscaled.as_tuple().digits) >= _MIN_DIGITS
+    return quantity.unscaled if long else quantity.value
 
 
 def _must_be_read(quantity: Quantity, claim: str) -> bool:

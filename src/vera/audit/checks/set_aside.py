@@ -2,19 +2,22 @@
 
 What such lines say is not what their source holds to be so now. A claim that says as much itself ("It is a
 myth that …", "Until 2010 …") is right about them. Of a place of many lines the one counts that says most of
-the claim.
+the claim. A note sets aside the number of a cell that bears its mark: 8.4†, "† Planned".
 """
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
-from vera.audit.case import Case, CitedLines, places
+from vera.audit.case import Case, CitedLines, language_of, places
+from vera.evidence.claim import Claim
 from vera.evidence.finding import Finding
-from vera.text.headings import over
+from vera.text.headings import divider, is_marked, over
 from vera.text.late_regex import late_regex
 from vera.text.negation import is_negative
+from vera.text.quantity import quantities
 from vera.text.whole_sentences import line
-from vera.text.words import folded, stems
+from vera.text.words import folded, hedges, stems
 
 _ASIDE = late_regex(
     # untrue
@@ -81,6 +84,24 @@ MAX_DENYING_WORDS = 6
 MAX_LINES = 400
 """Of a longer place the headings over its first line count."""
 
+NOTES = 200
+"""Lines behind a cell in which the note of its mark may stand."""
+
+_MARKED_NUMBER = late_regex(
+    r"(?<![*\w.,])(?P<number>[0-9][0-9.,'’]{0,20})\s?[%€$£]?(?P<mark>[†‡§¶]{1,2}|\*{1,3})(?=\s*(?:[|;,]|\Z)|\t|\s\s)"
+)
+"""A number with the mark of a note, at the end of a cell."""
+
+_NOT_MEASURED = late_regex(
+    r"(?i)\b(?:planned|projected|projection|forecasts?|targets?|budget(?:ed)?|estimat\w{1,3}|assum\w{2,5}|expected"
+    r"|geplant\w{0,2}|planwerte?|prognose\w{0,2}|sollwerte?|geschätzt\w{0,2}|schätzung\w{0,2}|erwartet\w{0,2}"
+    r"|prévu\w{0,2}|prévisions?|estimé\w{0,2}|estimations?|objectifs?"
+    r"|previst[oa]s?|previsi[oó]n\w{0,2}|estimad[oa]s?|estimaci[oó]n\w{0,2}|objetivos?|presupuest\w{1,4}"
+    r"|previsti?|prevision[ei]|stimat[oaie]|stim[ae]|previsões|previsão|estimativas?|metas?)\b"
+    r"|计划|预计|预测|预算|目标|估计|估算"
+)
+"""What a note says of a number that nobody has measured."""
+
 _YEAR = re.compile(r"[12][0-9]{3}")
 
 
@@ -91,21 +112,65 @@ def set_aside(case: Case) -> Iterator[Finding]:
         cited = places(case, claim)
         if not cited:
             continue
+        noted = [(place, note) for place in cited if (note := _note(claim.text, place))]
+        if noted:
+            yield _finding(claim, *noted[0], "bear the note")
+            continue
+        cited = [place for place in cited if not _only_heads(place)] or cited
         headings = [next(filter(is_aside, _over(claim.text, place)), "") for place in cited]
         if not all(headings) or any(_says_so(claim.text, heading) for heading in headings):
             continue
-        place, heading = cited[0], headings[0]
-        yield Finding(
-            code="set_aside",
-            label="misinterpretation",
-            severity="soft",
-            claim=claim.key,
-            evidence=place.evidence.id,
-            first=place.first,
-            last=place.last,
-            message=f"The cited lines stand under “{heading}”: say so, or cite lines that hold now.",
-            detail=heading,
-        )
+        yield _finding(claim, cited[0], headings[0], "stand under")
+
+
+def _finding(claim: Claim, place: CitedLines, heading: str, how: str) -> Finding:
+    return Finding(
+        code="set_aside",
+        label="misinterpretation",
+        severity="soft",
+        claim=claim.key,
+        evidence=place.evidence.id,
+        first=place.first,
+        last=place.last,
+        message=f"The cited lines {how} “{heading}”: say so, or cite lines that hold now.",
+        detail=heading,
+    )
+
+
+def _only_heads(place: CitedLines) -> bool:
+    """Whether a place is one line that is a heading, or a row that divides its table."""
+    text = line(place.source.lines, place.first)
+    return place.first == place.last and (is_marked(text) or bool(divider(text)))
+
+
+def _note(claim: str, place: CitedLines) -> str:
+    """The note of a cell whose number a claim gives, where it sets that number aside and the claim does not;
+    '' for none."""
+    spoken = language_of([place])
+    for number in range(place.first, min(place.last, place.first + MAX_LINES) + 1):
+        for found in _MARKED_NUMBER.finditer(line(place.source.lines, number)):
+            note = _note_of(found["mark"], number, place)
+            given = {each.unscaled for each in quantities(claim, spoken)} if note else set[Decimal]()
+            marked = {each.value for each in quantities(found["number"], spoken)}
+            if given & marked and not _tells(claim, note):
+                return note
+    return ""
+
+
+def _note_of(mark: str, number: int, place: CitedLines) -> str:
+    """The note behind a line that begins with a mark, where it sets aside; '' for none."""
+    lines = place.source.lines
+    for each in range(number + 1, min(len(lines), number + NOTES) + 1):
+        text = line(lines, each).strip(" |(")
+        if text.startswith(mark) and not text.startswith(mark + mark[0]):
+            note = text[len(mark) :].strip(" |):")
+            return note if _NOT_MEASURED.search(note) or is_aside(note) else ""
+    return ""
+
+
+def _tells(claim: str, note: str) -> bool:
+    """Whether a claim says of its number what the note says."""
+    return bool(hedges(claim) or _NOT_MEASURED.search(claim)) or _says_so(claim, note)
 
 
 def _over(claim: str, place: CitedLines) -> tuple[str, ...]:

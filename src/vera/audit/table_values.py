@@ -12,6 +12,7 @@ from functools import cached_property
 
 from vera.audit.case import CitedLines
 from vera.text.han_numbers import han_scale
+from vera.text.language import language
 from vera.text.late_regex import late_regex
 from vera.text.quantity import Quantity, quantities
 from vera.text.quantity_index import Values, is_in
@@ -35,7 +36,7 @@ _SIGN = late_regex(
 _BEFORE_HAN = late_regex(r"(?:[单單]位\s?[:：为為]?|[(（,，、/])\s?(?:人民[币幣])?")
 """Before the unit of a Chinese table: 单位：万元, （千米）."""
 
-_CURRENCY = late_regex(r"[€£$¥₹]|\b(?:EUR|GBP|USD|CHF|JPY)\b")
+_CURRENCY = late_regex(r"[€£$¥₹]|(?:\b|(?<=\b[TkM]))(?:EUR|GBP|USD|CHF|JPY)\b")
 _WORD = late_regex(r"[^\W\d_]{3,16}")
 _VALUE = late_regex(
     r"[(<>~≈±+−–-]{0,3}[$€£¥₹]?\s?[0-9][0-9.,'’ \u00a0\u202f]{0,24}\s?[%‰°*†‡)]{0,3}(?:[^\W\d_][²³]?/?){0,4}"
@@ -45,7 +46,7 @@ _VALUE = late_regex(
 _SCALES = (
     (
         1_000,
-        r"\b(?:thousands?|tausend|milliers?)\b|\bTsd\.|(?<![0-9])['’,.]?000s?\b|\b[Tk]€|\b[Tk]EUR\b|[€£$]\s?k\b",
+        r"\b(?:thousands?|tausend|milliers?)\b|\bTsd\.|(?<![0-9])['’,.]?000s?\b|\b[Tk]€|\b[Tk](?:EUR|GBP|USD|CHF)\b|[€£$]\s?k\b",
     ),
     (1_000_000, r"\b(?:millions?|millionen|mio|mn|mln)\b|[€£$]\s?m\b|\bM[€£$]|\bMEUR\b"),
     (1_000_000_000, r"\b(?:billions?|milliarden?|milliards?|mrd|bn)\b|[€£$]\s?bn?\b"),
@@ -65,7 +66,7 @@ class TableValues:
     def __init__(self, place: CitedLines) -> None:
         self._place = place
         self._delimiter = delimiter_of(self._line(1), place.evidence.media_type)
-        self._values: dict[str, Values] = {}
+        self._values: dict[tuple[str, str], Values] = {}
 
     def has(self, quantity: Quantity, claim: str = "") -> bool:
         """Whether a cell has the quantity of a claim: in its own unit or another one, in its scale or another
@@ -77,22 +78,23 @@ class TableValues:
         if not quantity.units and quantity.scale > 1:
             same = [(_COUNT, _COUNT)]
         told = any(_scales_in(f"{claim[: quantity.start]} {claim[quantity.end :]}"))
+        spoken = self._place.source.language or language(claim)
         return any(
-            is_in(self._read_in(scale, named, told=told), quantity, unit, _scaled(named, scale))
+            is_in(self._read_in(scale, named, spoken, told=told), quantity, unit, _scaled(named, scale))
             for unit, named in same
             for scale in self._scales
         )
 
-    def _read_in(self, scale: int, unit: Unit, *, told: bool) -> Values:
+    def _read_in(self, scale: int, unit: Unit, spoken: str, *, told: bool) -> Values:
         """The numbers that may be read in a scale: where the table has another one for all amounts of this
         kind, those of cells that name their own unit. A claim that has `told` the scale may leave it out."""
         of_all = 0 if told else self._scale_of_all(unit)
         dimension = unit.dimension if of_all not in (0, scale) else ""
-        if dimension not in self._values:
-            self._values[dimension] = self._found(dimension)
-        return self._values[dimension]
+        if (dimension, spoken) not in self._values:
+            self._values[dimension, spoken] = self._found(dimension, spoken)
+        return self._values[dimension, spoken]
 
-    def _found(self, dimension: str) -> Values:
+    def _found(self, dimension: str, spoken: str) -> Values:
         """The numbers without a unit; with a dimension only those whose row or column names a unit of it, or
         a rate."""
         values = Values()
@@ -100,7 +102,7 @@ class TableValues:
             for column, cell in cells:
                 if dimension and not self._says_its_unit(row, column, dimension):
                     continue
-                for found in quantities(cell, self._place.source.language):
+                for found in quantities(cell, spoken):
                     if not found.units and found.kind in ("number", "date"):
                         values.add(found.value)
         return values

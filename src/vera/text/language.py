@@ -20,7 +20,8 @@ _WORD = late_regex(r"[^\W\d_]{1,12}")
 _SMALL = {
     "en": "the of and to is that for with was are this by from which not be has have it an on as or at must",
     "de": "der die das und ist nicht ein eine einer eines einem einen mit von zu den dem des für auf wird "
-    "sind werden oder auch nach bei aus wenn darf muss kann beträgt betrug wurde wurden millionen milliarden",
+    "sind werden oder auch nach bei aus wenn darf muss kann beträgt betragen betrug betrugen wurde wurden "
+    "millionen milliarden",
     "fr": "le la les des et est une du dans pour que qui ne pas sur par avec sont aux au cette ou il "
     "doit peut",
     "es": "el la los las y es una del en para que no por con se son al como o su debe puede",

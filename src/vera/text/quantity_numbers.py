@@ -49,7 +49,7 @@ _NUMBER = late_regex(
     r"|(?P<comma>[0-9]{1,3},[0-9]{1,2}(?![0-9,]))"
     r"|(?P<plain>[0-9]{1,24}(?:\.[0-9]{1,24})?)"
 )
-_OVER = r"(?P<over>[1-9][0-9]?)[/⁄](?P<under>[2-9]|1[026]|32|64)(?![0-9/])"
+_OVER = r"(?P<over>[1-9][0-9]{0,2})[/⁄](?P<under>[2-9]|1[026]|32|64)(?![0-9/])"
 _MIXED = late_regex(rf"(?P<whole>[1-9][0-9]{{0,2}})[ \u00a0\u202f-]{_OVER}")
 """A number with a fraction: 1 1/2."""
 
@@ -141,7 +141,7 @@ _UNIT_WORDS = late_regex(
 )
 _UNIT_SYMBOL = late_regex(
     rf"(?P<gap>(?:{_SPACE}|-)?)(?P<symbol>[°º]{_SPACE}?[CF](?![A-Za-z])|[%％‰€£¥₹$″′]"
-    r"|[A-Za-zµμ]{1,4}[²³23]?(?:/[A-Za-z]{1,2}[²³23]?)?(?![A-Za-z0-9]|['’][^\W\d_]))"
+    r"|[A-Za-zµμ]{1,4}[²³23]?(?:/[A-Za-z]{1,2}[²³23]?)?(?![A-Za-z0-9À-ÖØ-öø-ÿ]|['’][^\W\d_]))"
 )
 _OF = late_regex(r" (?:d['’]|d[ei](?= ))")
 """Between a scale word and its unit: millions d'euros, millones de euros."""

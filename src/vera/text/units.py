@@ -124,7 +124,7 @@ frequency 1000000 megahertz
 frequency 1000000000 gigahertz
 percent 1 percent per_cent
 point 1 percentage_point percentage_points
-dollar 1 dollar dollars us_dollars
+dollar 1 dollar dollars us_dollars dólar dólares dollaro dollari
 dollar 0.01 cent cents
 euro 0.01 cent cents
 euro 1 euro euros

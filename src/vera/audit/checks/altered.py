@@ -82,8 +82,8 @@ _NO_VALUE = late_regex(r"(?:[0-9]{1,2}|1[0-9]{3}|20[0-9]{2})")
 """In brackets the number of a note, or a year."""
 
 _OF_EITHER_SIGN = late_regex(
-    r"(?i)\b(?:results?|profits?|income|earnings|surplus\w{0,2}|gains?|returns?|margins?|cash ?flows?|balances?"
-    r"|changes?|growth|equity|net assets|ebit(?:da)?|ebt"
+    r"(?i)\b(?:results?|profits?|income|earnings|surplus\w{0,2}|gains?|returns?|margins?|cash ?flows?"
+    r"|balances?|changes?|growth|equity|net assets|ebit(?:da)?|ebt"
     r"|\w{0,20}ergebnis\w{0,3}|\w{0,20}gewinn\w{0,3}|\w{0,20}überschuss|saldo|veränderung|eigenkapital|rendite"
     r"|résultats?|bénéfices?|excédents?|solde|variation|capitaux propres|rendement"
     r"|resultados?|beneficios?|ganancias?|superávit|variación|patrimonio neto"

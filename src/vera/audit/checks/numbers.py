@@ -34,7 +34,7 @@ _UNIT_WORD = re.compile(r"[^\W\d_]{3,14}")
 _AGE = re.compile(r"\b(?:aged?|ages|old(?:er)?)\b", re.IGNORECASE)
 _UNIT_SIGN = re.compile(r"[%€£¥₹$]|(?<![^\W_])(?:[A-Z]{3}|km|kg|mm|cm|ms|kB|MB|GB|TB|kW|MW|Hz)(?![^\W_])")
 _SCALED_HEAD = re.compile(
-    r"\b(?:in (?:[€£$¥]\s?|US\$ ?|[A-Z]{3} )?(?:thousands?|millions?|billions?|tausend|millionen|milliers)"
+    r"\b(?:[ie]n (?:[€£$¥]\s?|US\$ ?|[A-Z]{3} )?(?:thousands?|millions?|billions?|tausend|millionen|milliers)"
     r"|TEUR|kEUR|TUSD)\b"
     r"|\bin (?:T|Mio\.? ?)€|单位[:：]?\s?(?:人民币)?[十百千万亿]"
     r"|(?<![0-9])['’,.]000s?\b(?! )",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from vera.audit.checks.altered import Line, difference
+from support.cited import cited
+from vera.audit.checks.altered import Line, altered, difference
 
 
 def _told(claim: str, sentence: str, spoken: str = "en") -> str:
@@ -66,3 +67,45 @@ def test_what_is_shown_of_a_sentence_ends_with_its_words() -> None:
     sentence = "Falls were reported by at most 31 participants in the trial."
     assert _told(claim, sentence) == "reported by at most 31 participants"
     assert _told("报名人数至少50人。", "报名人数50人以下。")
+
+
+@pytest.mark.parametrize(
+    ("claim", "page"),
+    [
+        (
+            "The operating result was 1,310 thousand euros.",
+            "The operating result was (1,310) thousand euros.",
+        ),
+        ("The net result was a profit of $1,310.", "Net result: $(1,310)"),
+        ("Das Jahresergebnis betrug 2.410 Euro.", "Das Jahresergebnis betrug (2.410) Euro."),
+        ("Le résultat net est de 845 milliers d'euros.", "Résultat net : (845) milliers d'euros"),
+        ("La variación del saldo fue de 3,2 millones.", "Variación del saldo: (3,2) millones"),
+        ("Net cash flow was 512 in 2020.", "| Item | 2020 |\n|---|---|\n| Net cash flow | (512) |"),
+    ],
+)
+def test_a_result_in_brackets_is_a_loss(claim: str, page: str) -> None:
+    (found,) = altered(cited(claim, page))
+    assert (found.code, found.severity) == ("value_altered", "hard")
+
+
+@pytest.mark.parametrize(
+    ("claim", "page"),
+    [
+        ("The operating loss was 1,310 thousand euros.", "The operating result was (1,310) thousand euros."),
+        ("The operating result was -1,310 euros.", "The operating result was (1,310) euros."),
+        ("The operating result was (1,310) euros.", "The operating result was (1,310) euros."),
+        ("Das Jahresergebnis der AG betrug -2.410 Euro.", "Das Jahresergebnis der AG betrug (2.410) Euro."),
+        ("La perte nette est de 845 milliers d'euros.", "Résultat net : (845) milliers d'euros"),
+        ("Staff costs were 4,600 thousand euros.", "Staff: (4,600) thousand euros"),
+        ("Rent was 900 thousand euros.", "Rent: (900) thousand euros"),
+        ("Income tax was 310 dollars.", "Income tax: (310) dollars"),
+        ("Net cash outflow was 512 in 2020.", "| Item | 2020 |\n|---|---|\n| Net cash flow | (512) |"),
+        ("The balance is due in 36 months.", "The balance is due in thirty-six (36) months."),
+        ("The result of 48 patients was read.", "The result of 12 (48) patients was read."),
+        ("The result of 2019 was good.", "The result of (2019) was good."),
+        ("The result is in note 12.", "The result is in note: (12)."),
+        ("The net result was 1,310 euros.", "Net result: (1,310) euros in 2019, 1,310 euros in 2020."),
+    ],
+)
+def test_other_numbers_in_brackets_are_no_loss(claim: str, page: str) -> None:
+    assert not list(altered(cited(claim, page)))

@@ -294,6 +294,98 @@ def test_another_value_unit_or_scale_than_that_of_the_table_is_absent(
     assert [(each.severity, each.detail) for each in found] == [("hard", detail)]
 
 
+THOUSANDS = (
+    "# Balance sheet\n\n**All amounts in thousands of US dollars**\n\n| Assets | 2022 |\n|---|---:|\n"
+    "| Cash | 4,218 |\n| Dividend per share | 1.35 |\n"
+)
+TEUR = (
+    "# Bilanz\n\nAngaben in TEUR\n\n| Posten | 2023 |\n|---|---:|\n"
+    "| Vorräte | 4.310 |\n| Ergebnis je Aktie | 2,41 |\n"
+)
+MILLIERS = "Comptes\n(en milliers d'euros)\nPoste\tAchats\t2022\nVentes\t118\t8 412\nLoyers\t23\t615\n"
+HAN = "# 分省产量\n\n单位：万吨\n\n| 省份 | 2022年 |\n|---|---|\n| 湖南 | 3018 |\n"
+YUAN = "# 销售\n\n单位：人民币亿元\n\n| 地区 | 2023年 |\n|---|---|\n| 东区 | 620 |\n"
+GWH = "# Generation\n\nIn GWh.\n\n| Plant | 2022 |\n|---|---:|\n| Ede | 7.7 |\n"
+PEOPLE = (
+    "Population in thousands, area in km²\n\n| Town | People | Area |\n|---|---|---|\n| Ede | 118 | 318 |\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "page", "lines", "is_there"),
+    [
+        ("Cash was 4,218 dollars.", THOUSANDS, (7, 7), False),
+        ("Cash was $4,218.", THOUSANDS, (3, 7), False),
+        ("Cash was 4,218 thousand US dollars.", THOUSANDS, (7, 7), True),
+        ("Cash was 4.218 million US dollars.", THOUSANDS, (7, 7), True),
+        ("Cash was $4,218 (in thousands).", THOUSANDS, (7, 7), True),
+        ("The dividend per share was $1.35.", THOUSANDS, (8, 8), True),
+        ("Die Vorräte betrugen 4.310 Euro.", TEUR, (7, 7), False),
+        ("Die Vorräte betrugen 4.310 Tausend Euro.", TEUR, (7, 7), True),
+        ("Das Ergebnis je Aktie betrug 2,41 Euro.", TEUR, (8, 8), True),
+        ("Les ventes de 2022 sont de 8 412 euros.", MILLIERS, (3, 4), False),
+        ("Les ventes de 2022 sont de 8 412 milliers d'euros.", MILLIERS, (3, 4), True),
+        ("2022年湖南产量为3018万吨。", HAN, (5, 7), True),
+        ("2022年湖南产量为3018吨。", HAN, (5, 7), False),
+        ("2023年东区销售额为620亿元。", YUAN, (5, 7), True),
+        ("2023年东区销售额为620万元。", YUAN, (5, 7), False),
+        ("Ede generated 7.7 GWh in 2022.", GWH, (5, 7), True),
+        ("Ede generated 7.7 MWh in 2022.", GWH, (5, 7), False),
+        ("Ede has an area of 318 km².", PEOPLE, (3, 5), True),
+    ],
+)
+def test_a_line_above_a_table_says_the_scale_of_its_amounts(
+    claim: str, page: str, lines: tuple[int, int], is_there: bool
+) -> None:
+    found = findings(claim, Cite("ev_0001", *lines), sources=(evidence("ev_0001", page),))
+    assert any(each.severity == "hard" for each in found) != is_there
+
+
+PIPES = "The bolts are 1 1/2 inches thick.\nThe tank holds 12 3/4 gallons.\nThe road is 5.5 miles long.\n"
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_there"),
+    [
+        ("The bolts are 1 1/2 inches thick.", True),
+        ("The bolts are 1½ inches thick.", True),
+        ("The bolts are 1.5 inches thick.", True),
+        ("The bolts are 11/2 inches thick.", False),
+        ("The tank holds 12.75 gallons.", True),
+        ("The tank holds 123/4 gallons.", False),
+        ("The road is 5 1/2 miles long.", True),
+    ],
+)
+def test_a_number_with_a_fraction_is_one_number(claim: str, is_there: bool) -> None:
+    found = findings(claim, Cite("ev_0001", 1, 3), sources=(evidence("ev_0001", PIPES),))
+    assert any(each.severity == "hard" for each in found) != is_there
+
+
+def test_the_day_of_a_row_is_a_date_in_whatever_language_the_claim_is() -> None:
+    page = "Datum;Konto;Soll in Euro\n15.03.;1200 Bank;1.250,00\n16.03.;1300 Kasse;80,00\n"
+    sources = (evidence("ev_0001", page),)
+    claim = "Auf dem Konto 1200 Bank stehen am 15.03. 1.250,00 Euro im Soll."
+    assert findings(claim, Cite("ev_0001", 1, 2), sources=sources) == []
+    (found,) = findings(claim.replace("15.03.", "14.03."), Cite("ev_0001", 1, 2), sources=sources)
+    assert codes([found]) == [("hard", "date_absent", "14.03.")]
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_there"),
+    [
+        ("Die Staatsschuld betrug 1,2 Milliarden Dollar.", True),
+        ("Die Staatsschuld betrug 1,2 Billionen Dollar.", False),
+        ("La deuda pública era de 1.200 millones de dólares.", True),
+        ("La deuda pública era de 1.300 millones de dólares.", False),
+        ("La dette publique était de 1,2 milliard de dollars.", True),
+    ],
+)
+def test_an_amount_is_read_in_the_words_of_other_languages(claim: str, is_there: bool) -> None:
+    page = "The public debt was 1.2 billion dollars.\n"
+    found = findings(claim, Cite("ev_0001", 1, 1), sources=(evidence("ev_0001", page),))
+    assert any(each.severity == "hard" for each in found) != is_there
+
+
 def test_a_rate_whose_source_may_write_it_as_one_sign_is_a_hint() -> None:
     page = "The pump moves 36 m³/h.\n"
     sources = (evidence("ev_0001", page),)

@@ -1,9 +1,11 @@
 """Lines under a heading that sets them aside, and claims that say so themselves."""
 
 import pytest
+from msgspec.structs import replace
 
 from support.cited import cited
 from vera.audit.checks.set_aside import is_aside, set_aside
+from vera.evidence.claim import Cite
 
 
 def headed(heading: str) -> str:
@@ -36,3 +38,49 @@ def test_other_headings_set_nothing_aside(heading: str) -> None:
 )
 def test_a_claim_that_says_so_is_right(heading: str, claim: str) -> None:
     assert not list(set_aside(cited(claim, headed(heading), first=5, last=5)))
+
+
+PLANTS = (
+    "| Plant | 2022 | 2023 |\n|---|---|---|\n| Ede | 31.2 | 40.5† |\n| Vik | 12.0 | 13.1* |\n"
+    "| Oby | 55‡ | 60 |\n\n† Planned value.\n* Rounded.\n‡ Prognose.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "row", "note"),
+    [
+        ("Ede generated 40.5 GWh in 2023.", 3, "Planned value."),
+        ("Ede generated 31.2 GWh in 2022.", 3, ""),
+        ("Ede planned to generate 40.5 GWh in 2023.", 3, ""),
+        ("Vik generated 13.1 GWh in 2023.", 4, ""),
+        ("Das Werk Oby lieferte 2022 55 GWh.", 5, "Prognose."),
+        ("Das Werk Oby lieferte nach der Prognose 2022 55 GWh.", 5, ""),
+        ("Das Werk Oby lieferte 2023 60 GWh.", 5, ""),
+    ],
+)
+def test_a_note_sets_aside_the_number_that_bears_its_mark(claim: str, row: int, note: str) -> None:
+    found = list(set_aside(cited(claim, PLANTS, first=row, last=row)))
+    assert [each.detail for each in found] == ([note] if note else [])
+
+
+GROUPS = "| Produkt | Hersteller |\n|---|---|\n| **{}** | |\n| K2 | Werner |\n| **{}** | |\n| K7 | Rieck |\n"
+
+
+@pytest.mark.parametrize(
+    ("claim", "heads", "row", "is_told"),
+    [
+        ("K7 ist zugelassen.", ("Zugelassen", "Nicht zugelassen"), 6, True),
+        ("K2 ist zugelassen.", ("Zugelassen", "Nicht zugelassen"), 4, False),
+        ("K7 is on sale.", ("On sale", "Withdrawn"), 6, True),
+        ("K2 is on sale.", ("On sale", "Withdrawn"), 4, False),
+        ("K7 est en vente.", ("En vente", "Obsolètes"), 6, True),
+        ("K2 est en vente.", ("En vente", "Obsolètes"), 4, False),
+    ],
+)
+def test_a_row_that_divides_a_table_is_the_heading_of_the_rows_below_it(
+    claim: str, heads: tuple[str, str], row: int, is_told: bool
+) -> None:
+    case = cited(claim, GROUPS.format(*heads))
+    cites = tuple(Cite("ev_0001", line, line) for line in (3, row))
+    case = replace(case, claims=(replace(case.claims[0], cites=cites),))
+    assert bool(list(set_aside(case))) == is_told

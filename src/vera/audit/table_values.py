@@ -46,7 +46,9 @@ _VALUE = late_regex(
 _SCALES = (
     (
         1_000,
-        r"\b(?:thousands?|tausend|milliers?)\b|\bTsd\.|(?<![0-9])['’,.]?000s?\b|\b[Tk]€|\b[Tk](?:EUR|GBP|USD|CHF)\b|[€£$]\s?k\b",
+        r"\b(?:thousands?|tausend|milliers?|migliaia|milhares|miles de)\b|\bTsd\."
+        r"|(?<![0-9])['’,.]?000s?\b|\b[Tk]€"
+        r"|\b[Tk](?:EUR|GBP|USD|CHF)\b|[€£$]\s?k\b",
     ),
     (1_000_000, r"\b(?:millions?|millionen|mio|mn|mln)\b|[€£$]\s?m\b|\bM[€£$]|\bMEUR\b"),
     (1_000_000_000, r"\b(?:billions?|milliarden?|milliards?|mrd|bn)\b|[€£$]\s?bn?\b"),
@@ -54,6 +56,9 @@ _SCALES = (
 _SCALED = tuple((scale, late_regex(f"(?i:{pattern})")) for scale, pattern in _SCALES)
 _MEASURED_IN = late_regex(r"(?:\b[IEAiea][nm]|[(（:：]|\A)\s?(?:(?:(?:[A-Z]{2})?[€£$¥₹]|[A-Z]{3})\s?)?\Z")
 """What stands before the scale of all amounts: "in", "in USD", a bracket, a colon, or nothing."""
+
+_PARTS = late_regex(r"[,;，；]\s?(?!000)")
+"""Between the parts of a line that each say a unit or a scale."""
 
 _BEFORE = 12
 _RATE = late_regex(r"(?i)/|\b(?:per|each|pro|je|par|por|cada)\b|每")
@@ -120,8 +125,9 @@ class TableValues:
         found = {
             scale
             for text in self._captions
-            for scale in _measured_in(text)
-            if (kinds := {each.dimension for each in self._named_in(text)}) <= {unit.dimension}
+            for part in _PARTS.split(text)
+            for scale in _measured_in(part)
+            if (kinds := {each.dimension for each in self._named_in(part)}) <= {unit.dimension}
             and (kinds or is_money(unit))
         }
         return found.pop() if len(found) == 1 else 0
@@ -171,7 +177,7 @@ class TableValues:
 
     def _named_in(self, text: str) -> Iterator[Unit]:
         """The units that a row or a line above it names."""
-        for cell in (*self._cells_of(text), text):
+        for cell in (*self._cells_of(text), text, *_PARTS.split(text)):
             for found in _SIGN.finditer(cell):
                 yield from unit_symbols().get(re.sub(r"\s", "", found[1] or found[2]), ())
         for found in _CURRENCY.finditer(text):

@@ -103,7 +103,8 @@ _JAHRHUNDERT = late_regex(r"\.\s{1,3}Jahrhunderts?\b")
 _DECADE = late_regex(r"['’]?s(?![A-Za-z0-9])")
 _SCALE = late_regex(
     rf"(?:{_SPACE}|-|\n)?(?P<word>(?i:hundred|thousand|million|billion|trillion|lakh|crore))s?(?![^\W\d_])"
-    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille|milion[ei]|miliard[oi]|milhões))(?![^\W\d_])"
+    rf"|{_SPACE}(?P<foreign>(?i:tausend|millionen|milliarden?|billionen|milliards?|millones|mille|milliers?"
+    r"|migliaia|milhares|miles(?=\sde\s)|milion[ei]|miliard[oi]|milhões))(?![^\W\d_])"
     rf"|{_SPACE}?(?P<short>bn|mn|mln|tn|Mio|Mrd)\b(?:(?<=[od])\.)?"
     r"|(?P<letter>[kKMB])(?![A-Za-z0-9])"
 )
@@ -122,6 +123,11 @@ _SHORT_SCALES = {
 _FOREIGN_SCALES = {
     "tausend": 1_000,
     "mille": 1_000,
+    "millier": 1_000,
+    "milliers": 1_000,
+    "migliaia": 1_000,
+    "milhares": 1_000,
+    "miles": 1_000,
     "millionen": 1_000_000,
     "millones": 1_000_000,
     "milliarde": 1_000_000_000,

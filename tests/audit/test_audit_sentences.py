@@ -50,6 +50,8 @@ def test_a_stop_within_a_sentence_ends_none(text: str) -> None:
         ("It was shown by Okafor et al. [ev_0001:2]", "The trial ended."),
         ("It was shown before (Okafor et al.).", "The trial ended."),
         ("Er verkauft Obst usw.", "Die Stadt zahlt."),
+        ("Das Fest ist am 15.05.", "Die Stadt zahlt."),
+        ("It costs 15.75.", "20 were sold."),
     ],
 )
 def test_a_sentence_ends_at_its_stop(first: str, second: str) -> None:
@@ -58,3 +60,8 @@ def test_a_sentence_ends_at_its_stop(first: str, second: str) -> None:
 
 def test_an_age_in_english_is_no_german_ordinal() -> None:
     assert cut("I am 30. Smith is 40.") == ["I am 30.", "Smith is 40."]
+
+
+def test_a_day_before_a_number_ends_no_sentence() -> None:
+    text = "Am 15.03. 1.250,00 Euro im Soll."
+    assert cut(text) == [text]

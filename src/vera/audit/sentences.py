@@ -24,6 +24,8 @@ _MONTH = late_regex(
 )
 """What goes on behind the stop of "3. Mai" and "19. Jahrhundert"."""
 
+_DAY = late_regex(r"(?:[0-2]?[0-9]|3[01])\.(?:0?[1-9]|1[0-2])")
+"""A day as German writes it without a year, but for its last stop: 15.03."""
 
 _NEVER_LAST = word_set("""
     approx bzw ca capt cf col dr e.g eg fr gen gov hon i.e ie lt mr mrs ms mt prof rep resp rev sen sgt
@@ -108,7 +110,7 @@ def _ends_with_dot(text: str, dot: int, begun: int, following: int, cited: bool)
     lowered = _ELIDED.sub("", token.lower())
     if token.isdigit():
         return not _is_ordinal(text[begun : dot - len(token)], token, text, following)
-    if lowered in _NEVER_LAST:
+    if lowered in _NEVER_LAST or (_DAY.fullmatch(token) and text[following].isdigit()):
         return False
     if lowered in _BEFORE_NUMBERS:
         return not (text[following].isdigit() or _ROMAN.match(text, following))

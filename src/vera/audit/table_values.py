@@ -103,22 +103,18 @@ class TableValues:
         """The numbers without a unit; with a dimension only those whose row or column names a unit of it, or
         a rate."""
         values = Values()
+        head: Sequence[str] = ()
         for row, cells in self._rows.items():
+            if dimension and row - 1 not in self._rows:
+                head = self._head(row)
             for column, cell in cells:
-                if dimension and not self._says_its_unit(row, column, dimension):
+                labels = (self._cells(row)[0], *head[column : column + 1]) if dimension else ()
+                if dimension and not any(_says_its_unit(label, dimension) for label in labels):
                     continue
                 for found in quantities(cell, spoken):
                     if not found.units and found.kind in ("number", "date"):
                         values.add(found.value)
         return values
-
-    def _says_its_unit(self, row: int, column: int, dimension: str) -> bool:
-        """Whether the first cell of a row or the head of a column names a unit of a dimension, or a rate."""
-        head, label = self._head(row), self._cells(row)[0]
-        return any(
-            _RATE.search(text) or any(unit.dimension == dimension for unit in units_in(text))
-            for text in (label, head[column] if column < len(head) else "")
-        )
 
     def _scale_of_all(self, unit: Unit) -> int:
         """The scale that captions give to all amounts of this kind, 0 where they give none or several."""
@@ -206,6 +202,11 @@ _COUNT = Unit("count", Decimal(1))
 
 def _scaled(unit: Unit, scale: int) -> Unit:
     return unit._replace(factor=ARITHMETIC.multiply(unit.factor, Decimal(scale)))
+
+
+def _says_its_unit(label: str, dimension: str) -> bool:
+    """Whether the label of a row or a column names a unit of a dimension, or a rate."""
+    return _RATE.search(label) is not None or any(unit.dimension == dimension for unit in units_in(label))
 
 
 def _numbers(cells: Sequence[str]) -> Sequence[tuple[int, str]]:

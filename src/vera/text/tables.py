@@ -80,11 +80,12 @@ def table_at(
     columns = max(len(row.cells) for row in rows)
     rows = [row for row in rows if len(row.cells) == columns]
     above = _next_rows(line_at, range(rows[0].line - 1, 0, -1), media_type, delimiter)[::-1]
-    if delimiter and above and above[0].line > 1:
-        above.insert(0, Row(1, cells_of(line_at(1), media_type, delimiter)))
+    if delimiter and above:
+        first_lines = range(1, min(3, above[0].line))
+        above[:0] = [Row(number, cells_of(line_at(number), media_type, delimiter)) for number in first_lines]
     below = _next_rows(line_at, range(rows[-1].line + 1, count + 1), media_type, delimiter)
     around = [row for row in (*above, *below) if len(row.cells) == columns]
-    if around and around[0].line < rows[0].line:
+    if around and (around[0].line == 1 if delimiter else around[0].line < rows[0].line):
         head = around.pop(0)
     elif len(rows) > 1:
         head = rows.pop(0)
@@ -114,12 +115,17 @@ def _with_units(table: Table, head: int) -> Table | None:
     if below is None or not _are_units(below.cells):
         return table
     named = zip(table.head, below.cells, strict=True)
-    joined = tuple(f"{name} ({unit.strip('()[] ')})" if unit else name for name, unit in named)
+    joined = tuple(f"{name} ({unit})" if (unit := _unit(each)) else name for name, each in named)
     asked = tuple(row for row in table.rows if row is not below)
     return Table(joined, asked, tuple(row for row in table.others if row is not below)) if asked else None
 
 
 def _are_units(cells: Sequence[str]) -> bool:
     """Whether a row holds units and no more, but for its first cell: "s", "kN", "(mm)"."""
-    named = [cell.strip("()[] ") for cell in cells[1:] if cell.strip("-–— ")]
+    named = list(filter(None, map(_unit, cells[1:])))
     return bool(named) and all(unit in unit_symbols() or unit.lower() in unit_words() for unit in named)
+
+
+def _unit(cell: str) -> str:
+    """What a cell of a row of units says, without its brackets or its dash."""
+    return cell.strip("()[]-–— ")

@@ -67,6 +67,7 @@ def test_a_number_of_another_cell_is_told(claim: str, text: str, media_type: str
         ("安宁片的最低剂量是5毫克。", DOSES, "text/csv"),
         ("The parcel Harrow has 340 sheep.", PARCELS, "text/csv"),
         ("2 parcels have sheep.", PARCELS, "text/csv"),
+        ("A farmer has 12 sheep.", PARCELS, "text/csv"),
         ("Der Hof Unterau hat 7 Rinder.", FARMS, "text/csv"),
         ("At a time of 0.3 s the force was 12.4 kN.", DROPS, "text/csv"),
         ("Der Druck der Probe A1 war 850 mbar.", PROBES, "text/markdown"),

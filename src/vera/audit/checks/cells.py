@@ -27,7 +27,7 @@ MAX_ROWS = 200
 
 _LARGEST_COUNT = 12
 """Of a claim "three players are from Lyon" the number is counted in the table, not read there. One in digits
-before the head of a column of numbers is read: "12 sheep"."""
+before the head of a column of numbers is read, where the claim names its row: "Harrow has 12 sheep"."""
 
 _MIN_DIGITS = 3
 _NUMBER = r"[0-9]{1,3}(?:[ ,.'’\u00a0\u202f][0-9]{3}){1,4}(?:[.,][0-9]{1,9})?|[0-9]{1,15}(?:[.,][0-9]{1,9})?"
@@ -96,10 +96,8 @@ def wrong(
     for asked in _asked(claim, spoken):
         if asked.value in outside:
             continue
-        if asked.counted:
-            columns = [table for table in tables if _is_of_column(asked.counted, table)]
-            if len(columns) < len(tables) or not columns:
-                continue
+        if asked.counted and not all(_is_of_column(asked.counted, table) for table in tables):
+            continue
         unit = _DIGIT.sub(" ", asked.text)
         said = frozenset(stems(f"{claim[: asked.start]} {unit} {claim[asked.end :]}"))
         named = [_another(asked, said, ours, table) for table in tables]
@@ -117,6 +115,8 @@ def _another(asked: "_Asked", said: frozenset[str], ours: frozenset[Decimal], ta
     places = _places(values, table)
     if not places:
         return None
+    if asked.counted and not all(_hits(row, column, said) for row, column in places):
+        return ""
     named = [
         _other_unit(column, asked, table)
         or _other_row(row, column, said, ours, table)

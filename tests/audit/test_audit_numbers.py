@@ -401,3 +401,42 @@ def test_a_sum_of_two_of_a_few_values_is_a_hint_whatever_else_is_a_total() -> No
     for claim, severity in (("It can run for four years.", "soft"), ("It can run for five years.", "hard")):
         (found,) = findings(claim, Cite("ev_0001", 1, 3), sources=sources)
         assert found.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("page", "right", "wrong"),
+    [
+        (
+            "All dates are written day/month/year.\nThe lease ends on 03/04/2023.\n",
+            "The lease ends on 3 April 2023.",
+            "The lease ends on March 4, 2023.",
+        ),
+        (
+            "Filed (MM/DD/YYYY)\nThe claim was filed on 03/04/2023.\n",
+            "The claim was filed on 2023-03-04.",
+            "The claim was filed on 2023-04-03.",
+        ),
+        (
+            "Geliefert am 31.01.2023.\nDie Frist endet am 03.04.2023.\n",
+            "Die Frist endet am 3. April 2023.",
+            "Die Frist endet am 4. März 2023.",
+        ),
+        (
+            "Bail signé le 25/01/2018.\nLe bail se termine le 03/04/2023.\n",
+            "Le bail se termine le 3 avril 2023.",
+            "Le bail se termine le 4 mars 2023.",
+        ),
+    ],
+)
+def test_a_date_of_digits_is_read_as_its_source_writes_dates(page: str, right: str, wrong: str) -> None:
+    sources = (evidence("ev_0001", page),)
+    cite = Cite("ev_0001", 2, 2)
+    assert findings(right, cite, sources=sources) == []
+    assert [each.code for each in findings(wrong, cite, sources=sources)] == ["date_absent"]
+
+
+def test_a_date_of_digits_whose_order_nobody_tells_has_both_readings() -> None:
+    sources = (evidence("ev_0001", "It ends on 03/04/2023.\n"),)
+    cite = Cite("ev_0001", 1, 1)
+    assert findings("It ends on March 4, 2023.", cite, sources=sources) == []
+    assert findings("It ends on April 3, 2023.", cite, sources=sources) == []

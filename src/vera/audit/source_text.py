@@ -3,6 +3,7 @@
 from functools import cached_property
 
 from vera.extraction.marks import blanked, within
+from vera.text.date_order import Orders, date_orders, in_order
 from vera.text.language import language
 from vera.text.passages import Passages
 from vera.text.quantity import Quantity, quantities
@@ -23,14 +24,15 @@ class SourceText:
     """One canonical text, or a part of one. Every property is worked out when it is first asked for.
 
     `whole` are its bytes and `marks` what of them is struck out or hidden. In `data`, which everything else
-    is taken from, spaces replace it: what a reader would not see as said is not there. `beside` is the
-    language of the text that this one is a part of.
+    is taken from, spaces replace it: what a reader would not see as said is not there. `around` is the
+    text that this one is a part of.
     """
 
-    def __init__(self, whole: bytes, marks: Marks = (), beside: str = "") -> None:
+    def __init__(self, whole: bytes, marks: Marks = (), around: "SourceText | None" = None) -> None:
         self.whole = whole
         self.marks = marks
-        self._beside = beside
+        self._around = around
+        self._beside = around.language if around else ""
         self.data = blanked(whole, marks)
         self._views: dict[Marks, SourceText] = {}
         self._parts: dict[tuple[int, int], SourceText] = {}
@@ -41,7 +43,7 @@ class SourceText:
         if marks == self.marks:
             return self
         if marks not in self._views:
-            self._views[marks] = SourceText(self.whole, marks, self._beside)
+            self._views[marks] = SourceText(self.whole, marks, self._around)
         return self._views[marks]
 
     @cached_property
@@ -65,7 +67,21 @@ class SourceText:
     @cached_property
     def quantities(self) -> tuple[Quantity, ...]:
         """Its numbers, dates, percentages and amounts with units."""
+        return in_order(self._read, lambda: self._orders)
+
+    @cached_property
+    def _read(self) -> tuple[Quantity, ...]:
+        """Its quantities, each date of digits in both readings."""
         return tuple(quantities(self.text, self._beside))
+
+    @cached_property
+    def _orders(self) -> Orders:
+        """Whether its dates of digits have the day or the month first, as far as its whole text tells."""
+        return self._around._orders if self._around else date_orders(self.text, self._read)
+
+    def beside(self, text: str) -> tuple[Quantity, ...]:
+        """The quantities of what stands over it or names it: its headings, its title."""
+        return in_order(tuple(quantities(text)), lambda: self._orders)
 
     @cached_property
     def passages(self) -> Passages:
@@ -101,7 +117,7 @@ class SourceText:
         """The bytes `start` to `end`: for the parts that were asked for last, the same object again."""
         found = self._parts.pop((start, end), None)
         if found is None:
-            found = SourceText(self.whole[start:end], within(self.marks, start, end), self.language)
+            found = SourceText(self.whole[start:end], within(self.marks, start, end), self)
         self._parts[start, end] = found
         if len(self._parts) > _PARTS_KEPT:
             del self._parts[next(iter(self._parts))]

@@ -137,7 +137,7 @@ class _Sources:
             if place.evidence.tier != "observed":
                 found += place.span.quantities
                 found += self._source(place).dateline
-                found += quantities("\n".join(place.headings))
+                found += place.source.beside("\n".join(place.headings))
         return QuantityIndex(found)
 
     def in_table(self, quantity: Quantity, claim: str, cited: Sequence[CitedLines]) -> bool:
@@ -178,7 +178,7 @@ class _Sources:
                 if evidence.id not in self._described:
                     address = as_given(evidence.source).partition("?")[0].partition("#")[0]
                     address = _VERSION_MARK.sub(" ", address)
-                    self._described[evidence.id] = tuple(quantities(f"{evidence.title}\n{address}"))
+                    self._described[evidence.id] = place.source.beside(f"{evidence.title}\n{address}")
                 yield from self._described[evidence.id]
             elif self._case.derived(evidence.id):
                 yield from place.span.quantities

@@ -99,7 +99,7 @@ def test_markdown_is_kept_and_named_by_its_first_heading() -> None:
     found = extract(data, "a.md")
     assert found.text == data
     assert found.title == "The *real* one"
-    assert found.extractor == "md/utf-8/rules-3"
+    assert found.extractor == "md/utf-8/rules-4"
     assert extract(b"Set by line\n===\n", "a.md").title == "Set by line"
     assert extract(b"no heading\n", "a.md").title == "no heading"
 

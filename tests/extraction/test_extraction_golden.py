@@ -25,9 +25,9 @@ JSON = '{"a": [1.10, 2, [3, {"b": "' + "c" * 400 + '"}]], "a": ' + str(list(rang
 @pytest.mark.parametrize(
     ("name", "source", "rules", "digest"),
     [
-        ("a.txt", f"One\r\ntwo\x0c\u2028\x00\n{LONG}", 1, "2c70a2962915111e"),
-        ("a.md", f"# One\n\n{LONG}", 3, "31675701c70bbce7"),
-        ("a.csv", f'a,b\n"{LONG}",2', 1, "2d5d530ac6e35784"),
+        ("a.txt", f"One\r\ntwo\x0c\u2028\x00\n{LONG}", 2, "2c70a2962915111e"),
+        ("a.md", f"# One\n\n{LONG}", 4, "31675701c70bbce7"),
+        ("a.csv", f'a,b\n"{LONG}",2', 2, "2d5d530ac6e35784"),
         ("a.json", JSON, 1, "24cf8dcc4f94bb52"),
         ("a.html", HTML, 4, "535d16da39ab4add"),
     ],

@@ -52,7 +52,7 @@ def test_utf16_and_utf32_are_read_by_their_mark(encoding: str) -> None:
     mark = {"utf-16-be": codecs.BOM_UTF16_BE, "utf-16-le": codecs.BOM_UTF16_LE}.get(encoding, b"")
     found = extract(mark + "größer als 3 €\r\n".encode(encoding), "a.txt")
     assert found.text == "größer als 3 €\n".encode()
-    assert found.extractor == f"txt/{encoding[:6]}/rules-1"
+    assert found.extractor == f"txt/{encoding[:6]}/rules-2"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_other_encodings_are_detected(encoding: str, text: str) -> None:
 )
 def test_utf16_without_a_mark_is_read(encoding: str, text: str) -> None:
     found = extract(text.encode(encoding), "a.txt")
-    assert (found.text.decode(), found.extractor) == (text, f"txt/{encoding}/rules-1")
+    assert (found.text.decode(), found.extractor) == (text, f"txt/{encoding}/rules-2")
 
 
 @pytest.mark.parametrize(

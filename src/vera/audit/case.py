@@ -170,11 +170,27 @@ _SAYS_STRUCK = re.compile(
     r"|\b(?:durch)?gestrichen\b|\bverborgen\b|\bausgeblendet\b"
 )
 
+_SAYS_TAKEN_OUT = re.compile(
+    r"(?i)\b(?:is|are|was|were|be|been)\s(?:\w{1,20}\s){0,2}"
+    r"(?:deleted|removed|taken out|replaced|commented[ -]out)\b"
+    r"|\b(?:deletes|removes|takes out|drops|comments out)\s|\bmerge conflict\b|\bunresolved conflict\b"
+    r"|\b(?:changes|raises|lowers|extends|shortens|reduces|increases|replaces|renames)\s[^.\n]{1,100}?\s(?:from|with|by"
+    r"|to)\s"
+    r"|\b(?:gelöscht|entfernt|ersetzt|auskommentiert)\b|\bmerge-?konflikt\b"
+    r"|\b(?:supprimée?s?|remplacée?s?|en commentaire)\b"
+    r"|\b(?:eliminad|suprimid|reemplazad|sustituid|comentad)[oa]s?\b"
+    r"|(?:已|被)(?:删除|替换|注释)|合并冲突"
+)
+"""What a claim says of a change, where the lines themselves say nothing of the kind."""
+
 
 def is_about_marks(claim: str, span: SourceText) -> bool:
-    """Whether a claim says that something is struck out or hidden, and takes these words not from there."""
-    if not span.marks or not _SAYS_STRUCK.search(claim):
+    """Whether a claim says that something is struck out, hidden or taken out, and takes these words not from
+    there."""
+    if not span.marks:
         return False
-    return not any(
+    if _SAYS_TAKEN_OUT.search(claim) and not _SAYS_TAKEN_OUT.search(span.whole.decode("utf-8", "replace")):
+        return True
+    return _SAYS_STRUCK.search(claim) is not None and not any(
         _SAYS_STRUCK.search(span.whole[start:end].decode("utf-8", "replace")) for _, start, end in span.marks
     )

@@ -15,7 +15,8 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from vera.extraction.canonical.registry import Format, extract_as, format_of, suffix_of
+from vera.extraction.canonical.naming import suffix_of
+from vera.extraction.canonical.registry import Format, extract_as, format_of
 from vera.extraction.client import ExtractionLimits, Pump
 from vera.extraction.containers.unpacking import Unpacking
 from vera.extraction.ocr import Ocr, is_scan

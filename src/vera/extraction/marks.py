@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 STRUCK: Final = "struck"
-"""Struck out, or deleted by a change that is recorded in the document."""
+"""Struck out, deleted by a change that is recorded in the document, commented out, or in a conflict of a
+merge that nobody resolved."""
 
 HIDDEN: Final = "hidden"
 """In the file, but not to be seen by a reader."""

@@ -75,8 +75,8 @@ def date_orders(text: str, found: Sequence[Quantity]) -> Orders:
 
 
 def in_order(found: Sequence[Quantity], orders: Callable[[], Orders]) -> tuple[Quantity, ...]:
-    """The quantities, a date whose order is known with this reading alone. The orders are asked for only where
-    some date has two readings."""
+    """The quantities, a date whose order is known with this reading alone. The orders are asked for only
+    where some date has two readings."""
     if not any(len(each.dates) > 1 for each in found):
         return tuple(found)
     known = orders()

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import msgspec
 
 from vera.extraction.canonical import text as plain
+from vera.extraction.canonical.deletions import conflicts, deleted, united
 from vera.extraction.canonical.naming import bounded
-from vera.extraction.marks import HIDDEN, STRUCK, Mark, joined
-from vera.extraction.marks import bounded as at_most
+from vera.extraction.marks import HIDDEN, STRUCK, Mark
 from vera.extraction.source import Extracted
 from vera.text.late_regex import late_regex
 
-RULES = 3
+RULES = 4
 
 _HEAD = 1 << 16
 _ATX = late_regex(r" {0,3}#{1,6}[ \t]+(.*\w.*?)[ \t]*#*[ \t]*")
@@ -36,18 +36,21 @@ def extract(data: bytes, name: str) -> Extracted:
         title=_heading(page.text) or page.title,
         media_type="text/markdown",
         extractor=page.extractor.replace("txt/", "md/", 1).replace(f"rules-{plain.RULES}", f"rules-{RULES}"),
-        marks=at_most(joined(page.text, list(_marks(page.text)))),
+        marks=united(page.text, list(_marks(page.text))),
     )
 
 
 def _marks(text: bytes) -> Iterator[Mark]:
     """What a renderer strikes out (GitHub Flavored Markdown, 6.5; `del`) or leaves away, outside of code:
-    comments, and the words that stand for a picture."""
+    comments, the words that stand for a picture, what stands between marks of a deletion, and conflicts."""
+    conflicting = list(conflicts(text))
     for start, end in _outside_fences(text):
         if b"~" in text or b"<" in text:
             yield from _between(text, start, end)
         for found in _UNSEEN.finditer(text, start, end):
             yield Mark(HIDDEN, *found.span(found.lastgroup or 0))
+        yield from deleted(text, ".md", start, end)
+        yield from (each for each in conflicting if start <= each.start < end)
 
 
 def _between(text: bytes, start: int, end: int) -> Iterator[Mark]:

@@ -35,3 +35,9 @@ def bounded(title: str) -> str:
     """White space folded, what cannot be printed replaced, at most TITLE_LIMIT characters."""
     folded = _UNPRINTABLE.sub("\ufffd", " ".join(title[: 8 * TITLE_LIMIT].split()))
     return folded if len(folded) <= TITLE_LIMIT else folded[: TITLE_LIMIT - 1].rstrip() + "…"
+
+
+def suffix_of(name: str) -> str:
+    """The suffix of a path in small letters, with its dot; '' for none."""
+    last = name.rpartition("/")[2]
+    return "." + last.rpartition(".")[2].lower() if "." in last else ""

@@ -19,6 +19,7 @@ from vera.extraction.canonical import (
     text,
     xlsx,
 )
+from vera.extraction.canonical.naming import suffix_of
 from vera.extraction.canonical.sniff import content_kind
 from vera.extraction.source import Extracted, Unreadable
 
@@ -104,9 +105,3 @@ def extract_as(chosen: Format, data: bytes, name: str) -> Extracted:
     if not extracted.text.strip():
         raise Unreadable("it holds no text")
     return extracted
-
-
-def suffix_of(name: str) -> str:
-    """The suffix of a path in small letters, with its dot; '' for none."""
-    last = name.rpartition("/")[2]
-    return "." + last.rpartition(".")[2].lower() if "." in last else ""

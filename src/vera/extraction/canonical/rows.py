@@ -1,11 +1,12 @@
 """Tables of delimited values (CSV, TSV) and JSON Lines: rows as they are, named after their file."""
 
 from vera.extraction.canonical import text as plain
+from vera.extraction.canonical.deletions import taken_out
 from vera.extraction.canonical.encoding import to_utf8
-from vera.extraction.canonical.naming import extractor_name, file_title
+from vera.extraction.canonical.naming import extractor_name, file_title, suffix_of
 from vera.extraction.source import Extracted
 
-RULES = 1
+RULES = 2
 
 
 def extract_csv(data: bytes, name: str) -> Extracted:
@@ -25,9 +26,11 @@ def extract_jsonl(data: bytes, name: str) -> Extracted:
 
 def _extract(data: bytes, name: str, format_name: str, media_type: str) -> Extracted:
     utf8, program = to_utf8(data)
+    text = plain.canonical(utf8)
     return Extracted(
-        text=plain.canonical(utf8),
+        text=text,
         title=file_title(name),
         media_type=media_type,
         extractor=extractor_name(format_name, program, RULES),
+        marks=taken_out(text, suffix_of(name), media_type),
     )

@@ -2,12 +2,13 @@
 
 import re
 
+from vera.extraction.canonical.deletions import taken_out
 from vera.extraction.canonical.encoding import to_utf8
 from vera.extraction.canonical.lines import fold
-from vera.extraction.canonical.naming import extractor_name, first_line_title
+from vera.extraction.canonical.naming import extractor_name, first_line_title, suffix_of
 from vera.extraction.source import Extracted
 
-RULES = 1
+RULES = 2
 
 # One byte for one byte: offsets stay. Only a newline ends a line, so every other character that some
 # program takes for a line end (form feed, U+0085, U+2028 …) becomes a blank of as many bytes.
@@ -22,7 +23,8 @@ _PARAGRAPH_SEPARATOR = "\u2029".encode()
 
 
 def extract(data: bytes, name: str) -> Extracted:
-    """The text as it is. The title is its first line with a letter or digit."""
+    """The text as it is, with marks on what it keeps and takes back. The title is its first line with a
+    letter or digit."""
     utf8, program = to_utf8(data)
     text = canonical(utf8)
     return Extracted(
@@ -30,6 +32,7 @@ def extract(data: bytes, name: str) -> Extracted:
         title=first_line_title(text, name),
         media_type="text/plain",
         extractor=extractor_name("txt", program, RULES),
+        marks=taken_out(text, suffix_of(name)),
     )
 
 

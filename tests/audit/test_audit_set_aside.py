@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from support.cited import cited
-from vera.audit.checks.set_aside import is_aside, set_aside
+from support.cited import cited, place
+from vera.audit.checks.set_aside import aside_column, is_aside, set_aside
 from vera.evidence.claim import Cite
 
 
@@ -84,3 +84,44 @@ def test_a_row_that_divides_a_table_is_the_heading_of_the_rows_below_it(
     cites = tuple(Cite("ev_0001", line, line) for line in (3, row))
     case = replace(case, claims=(replace(case.claims[0], cites=cites),))
     assert bool(list(set_aside(case))) == is_told
+
+
+MYTH = "Vaccinated dogs need no quarantine on entry."
+TABLE = """# Import of pets
+
+| No. | {} | {} |
+|---|---|---|
+| 1 | Cats may travel without a chip. | Every cat needs a chip. |
+| 2 | {} | All dogs stay ten days at the border. |
+"""
+
+
+@pytest.mark.parametrize(
+    ("myth", "fact", "cell"),
+    [
+        ("Myth", "Fact", MYTH),
+        ("Irrtum", "Tatsache", "Geimpfte Hunde brauchen keine Quarantäne."),
+        ("Idée reçue", "Réalité", "Les chiens vaccinés entrent sans quarantaine."),
+        ("Mythos", "Wahrheit", "Geimpfte Hunde reisen frei ein."),
+        ("Mito", "Realidad", "Los perros vacunados no necesitan cuarentena."),
+        ("Rejected wording", "Adopted wording", MYTH),
+        ("Until 2010", "Since 2011", MYTH),
+    ],
+)
+def test_a_column_may_set_its_cells_aside(myth: str, fact: str, cell: str) -> None:
+    table = TABLE.format(myth, fact, cell)
+    (found,) = set_aside(cited(cell, table, first=6, last=6))
+    assert (found.code, found.detail) == ("set_aside", myth)
+    assert not list(set_aside(cited("All dogs stay ten days at the border.", table, first=6, last=6)))
+
+
+@pytest.mark.parametrize("head", ["Rule", "No", "Cats and dogs", "Requirement"])
+def test_other_columns_set_nothing_aside(head: str) -> None:
+    assert not list(set_aside(cited(MYTH, TABLE.format(head, "Remark", MYTH), first=6, last=6)))
+
+
+def test_a_value_of_a_column_whose_head_counts_what_was_set_aside_is_not() -> None:
+    table = "| Airport | Flights | Cancelled |\n|---|---|---|\n| Bonn | 120 | 4 |\n"
+    case = cited("Of 120 flights at Bonn airport 4 were lost.", table, first=3, last=3)
+    assert aside_column("Of 120 flights at Bonn airport 4 were lost.", place(case), 3) == ""
+    assert not list(set_aside(case))

@@ -9,7 +9,7 @@ means.
 import re
 
 from vera.audit.case import CitedLines
-from vera.audit.checks.set_aside import is_aside
+from vera.audit.checks.set_aside import aside_column, is_aside
 from vera.audit.leads import disputes, is_alleged, lead_over
 from vera.text.headings import divider_over
 from vera.text.late_regex import late_regex
@@ -39,6 +39,12 @@ _DENIAL = late_regex(
     r"(?:[\s,]{1,4}(?:really|any ?more|any ?longer|at all|true|so|yet|quite|mehr|wahr|plus|vrai))*\W*",
     re.IGNORECASE,
 )
+_GIVEN_UP = late_regex(
+    r"(?i)\W*(?:abandoned|dropped|descoped|scrapped|shelved|aufgegeben|fallen ?gelassen|entfallen|entfällt"
+    r"|weggefallen|(?:abandonn|écart|retranch)ée?s?|(?:abandon|descart|desech)ad[oa]s?|(?:abbandon|scart)at[oaie]"
+    r"|已?(?:放弃|取消|终止))\W*"
+)
+"""The state of a row that is given up; in a heading such words are said of things: "Abandoned mines"."""
 _GOES_ON = late_regex(
     r"\s*(?:(?:[-*•]|\(?\w{1,3}[.)])\s+)?(?:unless|except|but (?:not|only)|only (?:if|when)|if|provided|save"
     r"|sofern|falls|außer|es sei denn|sauf|à moins|salvo|excepto|exceto|a menos que|tranne|eccetto|a meno che"
@@ -104,6 +110,7 @@ def taken_back(claim: str, sentence: str, behind: str, place: CitedLines) -> boo
         or _is_led(sentence, place)
         or _is_supposed(sentence, place)
         or _is_refused_beside(sentence, place)
+        or bool(aside_column(claim, place, line_of(sentence, place)))
         or _takes_itself_back(claim, sentence)
     )
 
@@ -211,7 +218,12 @@ def _is_refused_beside(sentence: str, place: CitedLines) -> bool:
     at = next(
         (at for at, cell in enumerate(cells) if begins.startswith(cell[:_BEGINNING]) and cell), len(cells)
     )
-    return any(_DENIAL.fullmatch(cell) is not None or is_aside(cell) for cell in cells[at + 1 :])
+    return any(map(_refuses, cells[at + 1 :]))
+
+
+def _refuses(cell: str) -> bool:
+    """Whether a cell says no, or that what its row holds was given up."""
+    return _DENIAL.fullmatch(cell) is not None or is_aside(cell) or _GIVEN_UP.fullmatch(cell) is not None
 
 
 def _takes_itself_back(claim: str, sentence: str) -> bool:

@@ -1,4 +1,4 @@
-"""Lines that stand under a heading which sets them aside: "Myths", "Repealed", "Before 2010".
+"""Lines that a heading or the head of a column sets aside: "Myths", "Repealed", "Before 2010".
 
 What such lines say is not what their source holds to be so now. A claim that says as much itself ("It is a
 myth that …", "Until 2010 …") is right about them. Of a place of many lines the one counts that says most of
@@ -6,7 +6,7 @@ the claim. A note sets aside the number of a cell that bears its mark: 8.4†, "
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from vera.audit.case import Case, CitedLines, language_of, places
@@ -16,6 +16,7 @@ from vera.text.headings import divider, is_marked, over
 from vera.text.late_regex import late_regex
 from vera.text.negation import is_negative
 from vera.text.quantity import quantities
+from vera.text.tables import cells_of, table_at
 from vera.text.whole_sentences import line
 from vera.text.words import folded, hedges, stems
 
@@ -28,7 +29,7 @@ _ASIDE = late_regex(
     r"|legends|mistakes|common errors|wrong beliefs|april fools?|(?:from the|in the|a) (?:novels?|film|movie)"
     r"|(?:widespread|frequent|popular) errors|errors (?:that|to avoid)|superstitions?|old wives"
     r"|mythen|irrtümer|irrtum|gerüchte?|legenden|widerlegt\w{0,2}|falschmeldungen|fehler, die|häufige fehler"
-    r"|mythes|idées reçues|légendes|rumeurs?|erreurs (?:qui|courantes|fréquentes|à éviter)|contre-vérités"
+    r"|mythes|idées? reçues?|légendes|rumeurs?|erreurs (?:qui|courantes|fréquentes|à éviter)|contre-vérités"
     r"|mitos|bulos|leyendas|rumores|errores (?:que|comunes|frecuentes|a evitar)|creencias (?:falsas|erróneas)"
     r"|miti|leggende|dicerie|bufale|falsità|errori (?:che|comuni|frequenti|da evitare)"
     r"|lendas|boatos|crendices|erros (?:que|comuns|frequentes|a evitar)|falsas? crenças?|desmentid[oa]s?"
@@ -40,6 +41,9 @@ _ASIDE = late_regex(
     r"|\A(?:former|previous) \w{3,20}(?: \w{3,20})?\Z"
     r"|gestrichen\w{0,2}|aufgehoben\w{0,2}|außer kraft|veraltet\w{0,2}|überholt\w{0,2}"
     r"|frühere fassung|alte fassung"
+    r"|zurückgezogen\w{0,2}|zurückgenommen\w{0,2}|widerrufen\w{0,2}|annulliert\w{0,2}|abgeschafft\w{0,2}"
+    r"|storniert\w{0,2}|retirée?s?|révoquée?s?|annulée?s?|supprimée?s?|(?:retir|revoc|anul|cancel)ad[oa]s?"
+    r"|suprimid[oa]s?|(?:ritir|revoc|annull)at[oaie]|soppress[oaie]"
     r"|abrogée?s?|obsolètes?|ancienne version|ancien texte|caduque?s?|derogad[oa]s?|obsolet[oa]s?"
     r"|versión anterior|redacción anterior|vencid[oa]s?|caducad[oa]s?|abrogat[oaie]|superat[oaie]|obsolet[oi]"
     r"|versione precedente|testo previgente|scadut[oaie]|revogad[oa]s?|versão anterior|redação anterior"
@@ -77,6 +81,9 @@ _ASIDE = late_regex(
 )
 """What a heading says of lines that do not hold: in English, German, French, Spanish, Italian, Portuguese and
 Chinese."""
+
+_MYTH = late_regex(r"(?i)mythos|irrglauben?|fehlannahmen?|mythe|mito|bulo|误解")
+"""What the head of a column says of beliefs, beside one of facts. In a heading some of them name a tale."""
 
 MAX_DENYING_WORDS = 6
 """A longer heading that denies something is a headline: "Band will not delay its release"."""
@@ -117,8 +124,8 @@ def set_aside(case: Case) -> Iterator[Finding]:
             yield _finding(claim, *noted[0], "bear the note")
             continue
         cited = [place for place in cited if not _only_heads(place)] or cited
-        headings = [next(filter(is_aside, _over(claim.text, place)), "") for place in cited]
-        if not all(headings) or any(_says_so(claim.text, heading) for heading in headings):
+        headings = [_aside_over(claim.text, place) for place in cited]
+        if not all(headings):
             continue
         yield _finding(claim, cited[0], headings[0], "stand under")
 
@@ -173,16 +180,48 @@ def _tells(claim: str, note: str) -> bool:
     return bool(hedges(claim) or _NOT_MEASURED.search(claim)) or _says_so(claim, note)
 
 
-def _over(claim: str, place: CitedLines) -> tuple[str, ...]:
-    """The headings over the line of a place that says most of the claim, the first one of these."""
-    if place.first == place.last or place.last - place.first >= MAX_LINES:
-        return place.headings
+def _aside_over(claim: str, place: CitedLines) -> str:
+    """What sets aside the line of a place that says most of the claim, the first one of these; '' where
+    nothing does, or the claim says so itself."""
+    if place.last - place.first >= MAX_LINES:
+        return _unsaid(claim, place.headings)
     said = set(stems(claim))
     number = max(
         range(place.first, place.last + 1),
         key=lambda each: (len(said & set(stems(line(place.source.lines, each)))), -each),
     )
-    return over(lambda each: line(place.source.lines, each), number)
+    return aside_column(claim, place, number) or _unsaid(
+        claim, over(lambda each: line(place.source.lines, each), number)
+    )
+
+
+def _unsaid(claim: str, headings: Sequence[str]) -> str:
+    heading = next(filter(is_aside, headings), "")
+    return "" if _says_so(claim, heading) else heading
+
+
+def aside_column(claim: str, place: CitedLines, number: int) -> str:
+    """The head of the column whose cell in line `number` has most of the claim, where that sets it aside and
+    the claim does not say so; else ''."""
+    row = cells_of(line(place.source.lines, number), place.evidence.media_type)
+    said = set(stems(claim))
+    at, shared = max(
+        enumerate(len(said & set(stems(cell))) for cell in row), key=lambda pair: pair[1], default=(0, 0)
+    )
+    if 2 * shared <= len(said):
+        return ""
+    table = table_at(lambda each: line(place.source.lines, each), number, number, place.evidence.media_type)
+    head = table.head[at] if table and len(table.head) == len(row) else ""
+    if not _is_aside_head(head):
+        return ""
+    repeats = shared == len(said) and is_negative(claim) == is_negative(row[at])
+    return "" if _says_so(claim, head) and not repeats else head
+
+
+def _is_aside_head(head: str) -> bool:
+    """Whether a head of a column sets its cells aside. One word that denies does not: "No." numbers rows."""
+    named = _ASIDE.search(folded(head)) is not None or _MYTH.fullmatch(head) is not None
+    return named or (" " in head and is_aside(head))
 
 
 def is_aside(heading: str) -> bool:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vera.audit.claims import CLAIM_LIMIT, split
@@ -418,6 +418,7 @@ PIECES = st.sampled_from(
 LIST_MARK = re.compile(r"[ \t]*\(?[0-9]{1,4}[.)][ \t]+|[ \t]*#+[ \t]+(?:[0-9]{1,2}\.)+[ \t]+")
 
 
+@example("```1997")
 @given(st.lists(PIECES, max_size=40).map("".join))
 def test_every_number_stands_in_a_claim(answer: str) -> None:
     claims = split(answer, NAMES)

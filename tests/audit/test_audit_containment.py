@@ -651,6 +651,8 @@ def test_a_second_half_may_take_back_the_first(span: str, expected: str) -> None
         ("Am 8. Juli fiel der Pegel.", "Am 8. Juli fiel der Pegel.\nDer Stab wurde aufgelöst."),
         ("远景电机被宏达轴承收购。", "一、交易概述\n远景电机被宏达轴承收购。\n交易价格为三亿元。"),
         ("Batch 7714 was recalled.", "Batch 7714 was recalled.\nKeep it dry."),
+        ("运费按月结算。", "一、本协议是原合同的组成部分。\n二、运费按月结算。\n三、冷藏车由甲方提供。"),
+        ("Nobody gave me a release.", "Q. You signed it?\nA. No. Nobody gave me a release."),
     ],
 )
 def test_a_sentence_of_a_source_is_found_in_it(claim: str, span: str) -> None:

@@ -52,6 +52,9 @@ _BINDING = word_set("without between among both either neither")
 _COLLECTIVE = word_set("between among combination sum total mixture union pair both either")
 _FIRST_STEPS = word_set("initially originally")
 _PARTLY = word_set("part partly partially theory principle name form but or without")
+_OPENING = 6
+"""Tokens behind "but" of which one says that what was said does not always hold."""
+
 _BACK = word_set("it they that such same")
 _YEAR = re.compile(r"#(?:1[0-9]|20)[0-9]{2}")
 _TRAILING = word_set("to under in for from with by on that which")
@@ -443,7 +446,7 @@ class Reading:
         """Whether the thesis says the same without what is joined to it."""
         clause = _is_clause(rest)
         if join == "but":
-            return not any(map(_is_denied, rest)) and (clause or bool(rest[0].before))
+            return not any(map(_is_denied, rest[:_OPENING])) and (clause or bool(rest[0].before))
         if join != "and" and not self._is_free(end):
             return False
         return clause or (not (join == "and" and self.denies) and self._is_whole({join}, rest, end))
@@ -716,7 +719,7 @@ def _takes_back(rest: Sequence[Token]) -> bool:
 
 
 def _is_denied(token: Token) -> bool:
-    return token.tag == "not" or token.key in ("only", "cannot") or token.key.endswith(" not")
+    return token.key in ("not", "no", "never", "only", "cannot") or token.key.endswith(" not")
 
 
 def _reaches_back(limit: Token, previous: Token | None, *, clause: bool) -> bool:

@@ -265,7 +265,9 @@ def _is_within(text: str, stop: int) -> bool:
     """Whether the full stop at `stop` belongs to a word and ends no sentence: "Acme Ltd. pays"."""
     following = text[stop + 1 :].lstrip()[:1]
     found = _SHORT_FORM.search(text[max(0, stop - 6) : stop]) if following else None
-    return found is not None and not (found["suffix"] and following.isupper())
+    if found is None or (found[0] == "No" and not following.isdigit()):
+        return False
+    return not (found["suffix"] and following.isupper())
 
 
 def _is_possessive(text: str, word: Word) -> bool:

@@ -9,6 +9,9 @@ from vera.text.late_regex import late_regex
 Kind = Literal["paragraph", "item", "heading", "row", "header", "code", "quote"]
 
 _FENCE = late_regex(r"[ \t]{0,16}(`{3,20}|~{3,20})")
+_LANGUAGE = late_regex(r"[ \t]{0,16}[A-Za-z+#.-]{0,30}[ \t]{0,16}\r?\n?")
+"""The name of a language behind a fence. Anything else there is text that the answer has."""
+
 _QUOTE = late_regex(r"[ \t]{0,16}>")
 _HEADING = late_regex(r"[ \t]{0,3}#{1,6}[ \t]+")
 _BULLET = late_regex(r"[ \t]{0,40}(?:[-*+•◦▪‣]|\([a-z]\)|[a-z]\)|\(?[ivx]{1,5}\))[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -83,7 +86,8 @@ class _Scanner:
             yield from self._rule(content)
         elif fence := _FENCE.match(text, start, end):
             self._fence = fence[1]
-            yield from self._begin(Block("code", start, end, end))
+            is_named = _LANGUAGE.fullmatch(text, fence.end(), end) is not None
+            yield from self._begin(Block("code", start, end if is_named else fence.end(), end))
         elif mark := _QUOTE.match(text, start, end):
             if not self._goes_on(("quote",), end):
                 yield from self._begin(Block("quote", start, mark.end(), end))

@@ -10,9 +10,10 @@ GERMAN_DATE = (
 
 _ABBREVIATED = (
     r"(?:(?<=\b(?:Jan|Feb|Mar|Mär|Apr|Jun|Jul|Aug|Sep|Oct|Okt|Nov|Dec|Dez)\.)|(?<=\bSept\.))\s{1,4}[0-9]"
+    r"|(?<=\bNo\.)\s{1,4}[0-9]"
     r"|(?<=[0-9]\s(?:Mio|Mrd)\.)\s{1,4}(?!(?:D(?:er|ie|as|em|en|es)|Eine?|Es|Sie|Er|Wir|Ich|I[mn])\b)[^\W\d_]"
 )
-"""A month before a year, and millions before what they count: "9 Feb. 2024", "2 Mio. Euro"."""
+"""What goes on behind its stop: "9 Feb. 2024", "No. 5", "2 Mio. Euro"."""
 
 NO_INITIAL = r"(?<!(?<![/\d])(?<!\d\s)\b[A-Za-z])"
 """No single letter before the stop ("J. Smith", "z. B.") but the unit of a value: "60 km/h.", "3 m."."""
@@ -21,7 +22,7 @@ NOTE_MARK = r"(?:\[\^?[0-9]{1,3}\]){0,4}"
 """The numbers of notes behind a sentence: "[3]", "[^1]"."""
 
 END = re.compile(
-    NO_INITIAL + r"(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|No|vs|al|ca))"
+    NO_INITIAL + r"(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|vs|al|ca))"
     r"(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig|Abs|bzw))(?<!\b(?:approx))"
     rf"[.!?][\"'”’)\]*_]{{0,4}}{NOTE_MARK}(?!{GERMAN_DATE}|{_ABBREVIATED})\s{{1,4}}(?=[\"'“‘(\[*_]{{0,3}}[^\sa-z])|[。！？]"
 )

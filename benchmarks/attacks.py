@@ -5,8 +5,8 @@
 Each attack and its honest twin is played once, as in `tests/redteam`. The first round was used for repairs
 after it had been played. The second was written beside these repairs, and played before and after them
 without a look at it; the third was written when they were done, and decided with the second which of them
-stay. Once the attacks of a round have been read and a rule was changed for them, it says nothing more about
-new ones.
+stay. The fourth was used for later repairs, beside which the fifth was written. Once the attacks of a round
+have been read and a rule was changed for them, it says nothing more about new ones.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A claim that gives the value of one year to another one, where the cited lines have each of its own."""
+"""A claim that gives the value of one year to another one, where the cited lines have one value for each."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 STRUCK: Final = "struck"
-"""Struck out, deleted by a change that is recorded in the document, commented out, or in a conflict of a
-merge that nobody resolved."""
+"""Struck out, deleted by a change that is recorded in the document, commented out, or a side of an unresolved
+merge conflict."""
 
 HIDDEN: Final = "hidden"
 """In the file, but not to be seen by a reader."""

@@ -46,7 +46,7 @@ def _decoded(line: bytes) -> str:
 
 
 def _settings(text: bytes, comments: Sequence[re.Match[bytes]]) -> Iterable[re.Match[bytes]]:
-    """Comments that are a setting: of a key that stands there without a comment, too, or of one that is no
+    """Comments that are a setting: of a key that the file also has without a comment, or of one that is no
     word of a sentence."""
     held = [found for line in _decoded(text).split("\n") if (found := _RECORD.fullmatch(line))]
     keys = frozenset(_key(record) for record in held)

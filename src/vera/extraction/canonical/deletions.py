@@ -52,7 +52,7 @@ def united(text: bytes, found: Sequence[Mark]) -> tuple[Mark, ...]:
 
 
 def conflicts(text: bytes) -> Iterator[Mark]:
-    """Both sides of each conflict of a merge that nobody resolved."""
+    """Both sides of each unresolved conflict of a merge."""
     start, has_sides = -1, False
     for found in _CONFLICT.finditer(text) if b"<<<<<<<" in text else ():
         if found["opens"]:

@@ -232,7 +232,7 @@ def _turned(ours: Line, value: Value, line: Line, other: Value) -> bool:
 
 
 def _is_in_brackets(text: str, quantity: Quantity) -> bool:
-    """Whether a number alone in brackets stands in the place of a value, as accounts write a minus."""
+    """Whether a number alone in brackets is in the place of a value, as accounts write a minus."""
     return any(
         match.start("number") <= quantity.start < match.end("number")
         for pattern in (_CELL_IN_BRACKETS, _VALUE_IN_BRACKETS)
@@ -314,7 +314,7 @@ def _of_brackets(ours: Line, cited: Sequence[CitedLines]) -> str:
 
 
 def _is_plain(text: str, quantity: Quantity) -> bool:
-    """Whether a number is no count of things, and stands without brackets itself."""
+    """Whether a number is no count of things, and has no brackets itself."""
     counts = quantity.counts and not quantity.units and quantity.scale == 1
     return not counts and text[max(0, quantity.start - 1) : quantity.start] != "("
 

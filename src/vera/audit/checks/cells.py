@@ -179,7 +179,7 @@ def _other_column(
 
 
 def _may_be_meant(row: Row, column: int, other: int, ours: frozenset[Decimal], table: Table) -> bool:
-    """Whether another column of a row may be that of a claim: it has a value of its own, or no value at all
+    """Whether another column of a row may be that of a claim: it has its value, or no value at all
     where it and the column of the number measure the same, as debit and credit do."""
     if row.cells[other].strip("-–— "):
         return _is_rival(row.cells[column], row.cells[other], ours)

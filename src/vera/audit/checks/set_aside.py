@@ -107,7 +107,7 @@ _NOT_MEASURED = late_regex(
     r"|previsti?|prevision[ei]|stimat[oaie]|stim[ae]|previsões|previsão|estimativas?|metas?)\b"
     r"|计划|预计|预测|预算|目标|估计|估算"
 )
-"""What a note says of a number that nobody has measured."""
+"""What a note says of a number that no one has measured."""
 
 _YEAR = re.compile(r"[12][0-9]{3}")
 

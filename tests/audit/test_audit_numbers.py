@@ -305,6 +305,8 @@ TEUR = (
 MILLIERS = "Comptes\n(en milliers d'euros)\nPoste\tAchats\t2022\nVentes\t118\t8 412\nLoyers\t23\t615\n"
 HAN = "# 分省产量\n\n单位：万吨\n\n| 省份 | 2022年 |\n|---|---|\n| 湖南 | 3018 |\n"
 YUAN = "# 销售\n\n单位：人民币亿元\n\n| 地区 | 2023年 |\n|---|---|\n| 东区 | 620 |\n"
+SALES = "| Branch | Sales in thousand euros | Rent (€) |\n|---|---|---|\n| Graz | 840 | 615 |\n"
+UMSATZ = "Beteiligungen\nGesellschaft | Umsatz in Tausend Euro\nNordwind | 420\nSüdbau | 1.310\n"
 GWH = "# Generation\n\nIn GWh.\n\n| Plant | 2022 |\n|---|---:|\n| Ede | 7.7 |\n"
 PEOPLE = (
     "Population in thousands, area in km²\n\n| Town | People | Area |\n|---|---|---|\n| Ede | 118 | 318 |\n"
@@ -332,6 +334,13 @@ PEOPLE = (
         ("Ede generated 7.7 GWh in 2022.", GWH, (5, 7), True),
         ("Ede generated 7.7 MWh in 2022.", GWH, (5, 7), False),
         ("Ede has an area of 318 km².", PEOPLE, (3, 5), True),
+        ("Graz had sales of 840 euros.", SALES, (1, 3), False),
+        ("Graz had sales of 840 thousand euros.", SALES, (1, 3), True),
+        ("Graz had sales of 0.84 million euros.", SALES, (3, 3), True),
+        ("Graz had sales of €840 (in thousands).", SALES, (1, 3), True),
+        ("Graz paid a rent of 615 euros.", SALES, (1, 3), True),
+        ("Der Umsatz der Nordwind beträgt 420 Euro.", UMSATZ, (2, 3), False),
+        ("Der Umsatz der Südbau beträgt 1,31 Millionen Euro.", UMSATZ, (2, 4), True),
     ],
 )
 def test_a_line_above_a_table_says_the_scale_of_its_amounts(

@@ -2,7 +2,7 @@
 
 A cell holds "3,000"; the head of its column says "Width (mm)", a line above the table "in £ million", or
 another cell "kW". Where a line above says the scale of all amounts, no amount is read without it, but in a
-row or a column that says its own unit.
+row or a column that says its own unit. The scale that the head of a column says is that of its cells.
 """
 
 import re
@@ -71,7 +71,7 @@ class TableValues:
     def __init__(self, place: CitedLines) -> None:
         self._place = place
         self._delimiter = delimiter_of(self._line(1), place.evidence.media_type)
-        self._values: dict[tuple[str, str], Values] = {}
+        self._values: dict[tuple[str, str, int], Values] = {}
 
     def has(self, quantity: Quantity, claim: str = "") -> bool:
         """Whether a cell has the quantity of a claim: in its own unit or another one, in its scale or another
@@ -95,20 +95,25 @@ class TableValues:
         kind, those of cells that name their own unit. A claim that has `told` the scale may leave it out."""
         of_all = 0 if told else self._scale_of_all(unit)
         dimension = unit.dimension if of_all not in (0, scale) else ""
-        if (dimension, spoken) not in self._values:
-            self._values[dimension, spoken] = self._found(dimension, spoken)
-        return self._values[dimension, spoken]
+        asked = dimension, spoken, 0 if told else scale
+        if asked not in self._values:
+            self._values[asked] = self._found(*asked)
+        return self._values[asked]
 
-    def _found(self, dimension: str, spoken: str) -> Values:
+    def _found(self, dimension: str, spoken: str, scale: int) -> Values:
         """The numbers without a unit; with a dimension only those whose row or column names a unit of it, or
-        a rate."""
+        a rate; with a scale only those whose column says no other one."""
         values = Values()
         head: Sequence[str] = ()
         for row, cells in self._rows.items():
-            if dimension and row - 1 not in self._rows:
+            if row - 1 not in self._rows:
                 head = self._head(row)
             for column, cell in cells:
-                labels = (self._cells(row)[0], *head[column : column + 1]) if dimension else ()
+                name = head[column] if column < len(head) else ""
+                scales = [each for part in _PARTS.split(name) for each in _measured_in(part)]
+                if scale and scales and scale not in scales:
+                    continue
+                labels = (self._cells(row)[0], name)
                 if dimension and not any(_says_its_unit(label, dimension) for label in labels):
                     continue
                 for found in quantities(cell, spoken):

@@ -13,7 +13,6 @@ from itertools import groupby, pairwise
 import msgspec
 
 from vera.audit.case import Case, CitedLines, language_of, statements
-from vera.audit.crossed import Crossed, crossed
 from vera.audit.literal import sentences_of
 from vera.audit.oppositions import OF_TWO, RULES, Sentence, Turned, denials
 from vera.evidence.claim import Claim
@@ -29,9 +28,6 @@ MIN_WORDS, MIN_NEEDED = 3, 2
 
 MAX_LENGTH = 600
 """Characters of a claim and of a sentence that are read."""
-
-MAX_LINES = 60
-"""Of a place of more lines the values of years are not compared."""
 
 CANDIDATES = 6
 """Lines of a source, the best for the claim, whose sentences are compared."""
@@ -62,30 +58,6 @@ def opposed(case: Case) -> Iterator[Finding]:
         single, double = _near(ours, cited)
         if found := _opposition(ours, single, RULES) or _in_two(ours, double):
             yield _finding(claim, *found)
-        elif other := _of_another_year(claim, cited):
-            yield _year_finding(claim, other)
-
-
-def _of_another_year(claim: Claim, cited: Sequence[CitedLines]) -> Crossed | None:
-    """What is cited for the claim's year, where the claim has the value of another one."""
-    is_long = len(claim.text) > MAX_LENGTH or any(place.last - place.first >= MAX_LINES for place in cited)
-    is_observed = any(place.evidence.tier == "observed" for place in cited)
-    return None if is_long or is_observed else crossed(claim.text, cited, language_of(cited))
-
-
-def _year_finding(claim: Claim, other: Crossed) -> Finding:
-    place = other.place
-    return Finding(
-        code="opposed",
-        label="misinterpretation",
-        severity="soft",
-        claim=claim.key,
-        evidence=place.evidence.id,
-        first=place.first,
-        last=place.last,
-        message=f"Of this year {place.evidence.id} says “{other.text}” (year): read it again.",
-        detail=f"year: {other.text}",
-    )
 
 
 def _finding(claim: Claim, kind: str, turned: Turned, line: _Line) -> Finding:

@@ -8,7 +8,7 @@ says nothing alone.
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import NamedTuple
 
 from vera.audit.containment_terms import DISTANCE, KINDS, RELATIVES, Token, tokens, without_opening
@@ -63,14 +63,6 @@ _ALTERNATIVES = late_regex(
     r"|instead|may|prohibited|forbidden|banned|examples?)\b"
 )
 _ALTERNATIVE = late_regex(r"[,;]\s{1,4}or,?\s{0,4}\Z")
-_OR = late_regex(r"[,;]?\s{1,4}(?:or|oder|ou|o),?\s{0,4}\Z")
-_LAST_JOIN = late_regex(r"[,;.]?(?:\s{1,4}(?:and|or|und|oder|et|ou|y|o),?)?\s{0,4}\Z")
-_CHOICE = late_regex(
-    r"(?i)\b(?:one|any|either|some|none|neither|ways|alternatives|options|exceptions?|examples?|following)\b|[?]"
-)
-_EACH = frozenset(("may", "can", "must not", "shall not", "cannot", "not", "no"))
-"""Under these each item holds by itself, also where "or" joins them."""
-
 _DUTIES = late_regex(r"(?i)\byou must (?:also )?(?:do|meet|follow|observe)\b[^:]{0,80}:\s*\Z")
 _TURNED = {"may": "must not", "shall": "must not", "can": "cannot"}
 
@@ -103,27 +95,24 @@ def _sentences(text: str, top: int, first: int, last: int) -> tuple[Sentence, ..
     found: list[Sentence] = []
     head: _Block | None = None
     alternative = False
-    joint = ""
     state: State = ""
-    blocks = list(_blocks(text.split("\n"), top))
-    for index, block in enumerate(blocks):
+    above: _Block | None = None
+    for block in _numbered(list(_blocks(text.split("\n"), top))):
         if block.first > last:
             break
-        if head is not None and head.kind == block.kind != "":
-            state = ""  # the next one of the head's own list
+        if head is not None and head.kind == block.kind != "" and above is not head:
+            state = ""  # the next one of the head's own list, behind what the head led into
         denied, state = below(block.text, state, item=bool(block.kind))
         if _ends_list(block, head):
-            head, alternative, joint = None, False, ""
+            head, alternative = None, False
         if block.kind:
             alternative = alternative or bool(_ALTERNATIVE.search(block.text))
         if block.line_at(len(block.text)) >= first:
             for sentence in _of_block(block, head, first, last, alternative=alternative):
                 found.append(sentence._replace(box=denied or sentence.box))
-            if joint and head is not None and block.kind and not denied:
-                found.extend(_read_on(joint, head, block))
         if block.text.rstrip().endswith(":"):
             head, alternative = block, False
-            joint = _joint(head, blocks[index + 1 :])
+        above = block if block.text.strip() else above
     return tuple(found)
 
 
@@ -255,36 +244,6 @@ def _last_sentence(text: str) -> str:
     return text[start:].strip()
 
 
-def _joint(head: _Block, following: Sequence[_Block]) -> str:
-    """The head of a list without its colon if each item goes on with its sentence, '' where an item may be
-    one of several, or be a condition together with others."""
-    begun = _last_sentence(head.text[head.begun :]).rstrip().removesuffix(":").rstrip()
-    said = tokens(begun[-SENTENCE_LIMIT:])
-    if (
-        not said
-        or any(token.tag == "limit" or token.key in DISTANCE for token in said)
-        or _CHOICE.search(begun)
-    ):
-        return ""
-    items = takewhile(lambda block: not _ends_list(block, head), following)
-    if any(_OR.search(block.text) for block in items) and not any(token.key in _EACH for token in said):
-        return ""
-    return begun
-
-
-def _read_on(joint: str, head: _Block, item: _Block) -> Iterator[Sentence]:
-    """The head of a list and the first sentence of an item, read as one sentence."""
-    end = next(_ends(item))
-    text = f"{joint} {_LAST_JOIN.sub('', item.text[item.begun : end].rstrip())}"
-    if len(text) <= SENTENCE_LIMIT:
-        found, begun = tokens(text), len(joint) + 1
-        top = head.line_at(len(head.text) - 1)
-        lines = [
-            item.line_at(token.start - begun + item.begun) if token.start >= begun else top for token in found
-        ]
-        yield Sentence(text, found, tuple(lines))
-
-
 def _as_duty(item: Sentence, head: _Block) -> Sentence:
     """An item of "you must do these things:" as a sentence: "you must …"."""
     line = head.line_at(len(head.text) - 1)
@@ -329,6 +288,27 @@ def _block(lines: Sequence[str], first: int) -> _Block:
     kind = (marker.lastgroup or "") if marker else ""
     begun, indent = (marker.end(), len(marker["indent"])) if marker else (0, 0)
     return _Block(" ".join(lines), tuple(starts), first, kind, indent, begun)
+
+
+def _numbered(blocks: Sequence[_Block]) -> Iterator[_Block]:
+    """The blocks; a bare number before a word numbers no clause where the number before or after it is
+    nowhere: it may be a decimal."""
+    numbers = {_number(block) for block in blocks if block.kind == "clause"}
+    for block in blocks:
+        if block.kind == "clause":
+            letter, front, last = _number(block)
+            named = block.text[: block.begun].strip().count(" ") > 0
+            if not (named or numbers & {(letter, front, last - 1), (letter, front, last + 1)}):
+                yield block._replace(kind="", begun=0)
+                continue
+        yield block
+
+
+def _number(block: _Block) -> tuple[str, str, int]:
+    """The letter of a clause, its number but for the last part, and that part."""
+    front, _, last = block.text[: block.begun].split()[-1].rpartition(".")
+    letter = "" if front else last[0]
+    return letter, front, int(last.lstrip(letter))
 
 
 def _is_measured(line: str, end: int) -> bool:

@@ -8,8 +8,8 @@ neither "modify" nor "modifying".
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from vera.text.late_regex import late_regex
@@ -93,8 +93,8 @@ INERT = tuple(
 _SPELLING = {
     "licence": "license", "licenced": "licensed", "licencing": "licensing", "sublicence": "sublicense",
     "every": "each", "allow": "permit", "allowed": "permitted", "allowing": "permitting",
-    "percent": "%", "prozent": "%", "€": "euro", "eur": "euro", "$": "dollar", "usd": "dollar", "£": "pound",
-    "gbp": "pound", "honour": "honor", "authorise": "authorize", "authorised": "authorized",
+    "percent": "%", "prozent": "%", "€": "euro", "honour": "honor", "authorise": "authorize",
+    "authorised": "authorized",
     "recognise": "recognize", "recognised": "recognized", "organisation": "organization", "till": "until",
 }  # fmt: skip
 _RANKS = word_set(
@@ -154,13 +154,9 @@ _CONTRACTED = re.compile(
     r"(?P<verb>is|are|was|were|do|does|did|has|have|had|could|would|should|must|need|ca|wo|sha)n['’]t\b", re.I
 )
 _WHOLE_VERB = {"ca": "can", "wo": "will", "sha": "shall"}
-_MONEY = frozenset(("euro", "dollar", "pound"))
-_CODE_LENGTH = 3
-_SCALES = {"thousand": 1_000, "million": 1_000_000}
-_NOTE_MARK = late_regex(r"(?<=\S)\[[0-9]{1,3}\](?!\()")
-"""The number of a note or of an entry in a bibliography: "in 1950.[3]"."""
+_PART = late_regex(r"(?i)\b(?:version|release|section|clause|article|no\.|nr\.|§)\s{0,3}\Z")
 _DATE_START = late_regex(r"(?<![\w./-])(?:[0-9]|[JFMASONDjfmasond][^\W\d_]{2})")
-_GROUPED = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:[ \u00a0\u202f\u2009][0-9]{3}){1,4}(?![\w.,]?[0-9])")
+_GROUPED = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:[\u00a0\u202f\u2009][0-9]{3}){1,4}(?![\w.,]?[0-9])")
 _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
     "november", "december",
@@ -184,32 +180,13 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 
 def _valued(read: Iterable[Token]) -> Sequence[Token]:
-    """Numbers with their scale ("ten thousand" is 10000), money behind its number ("€50": "50 euros")."""
-    said: list[Token] = []
-    for token in read:
-        if said and token.key in _SCALES and (value := _decimal(said[-1])) is not None:
-            scaled = f"{(value * _SCALES[token.key]).normalize():f}"
-            said[-1] = said[-1]._replace(key=f"#{scaled}", end=token.end)
-        else:
-            said.append(token)
-    for index in range(len(said) - 1):
-        if _is_money_before(said, index):
-            said[index : index + 2] = said[index + 1], said[index]
+    """The tokens with the sign of euros behind its number: "€50" is "50 euros"."""
+    said = list(read)
+    for index, (token, following) in enumerate(pairwise(said)):
+        is_sign = token.key == "euro" and token.end - token.start == 1 and following.tag == "number"
+        if is_sign and not (index and said[index - 1].tag == "number"):
+            said[index : index + 2] = following, token
     return said
-
-
-def _decimal(token: Token) -> Decimal | None:
-    try:
-        return Decimal(token.key.lstrip("#")) if token.tag == "number" else None
-    except InvalidOperation:
-        return None
-
-
-def _is_money_before(said: Sequence[Token], index: int) -> bool:
-    """Whether a sign or code of money stands before its number: "€50", "EUR 50"."""
-    token, following = said[index : index + 2]
-    is_sign = token.key in _MONEY and token.end - token.start <= _CODE_LENGTH
-    return is_sign and following.tag == "number" and not (index and said[index - 1].tag == "number")
 
 
 def without_opening(left: Sequence[Token]) -> list[Token]:
@@ -228,7 +205,6 @@ def without_opening(left: Sequence[Token]) -> list[Token]:
 def _raw(text: str) -> Iterator[Word]:
     """Words and marks as they stand, contractions undone, "(s)" and the stop of "3. Mai" left out."""
     text = _ORDINAL_STOP.sub(" ", text)
-    text = _NOTE_MARK.sub(lambda found: " " * len(found[0]), text)
     text = _PLURAL_MARK.sub(lambda found: " " * len(found[0]), text)
     contracted = {found.start(): found for found in _CONTRACTED.finditer(text)}
     marks = [Word(found[0], *found.span()) for found in _SYMBOL.finditer(text)]
@@ -250,7 +226,7 @@ def _raw(text: str) -> Iterator[Word]:
 
 
 def _grouped(text: str) -> Iterator[Word]:
-    """The words of a text, a number whose thousands have blanks between them as one: "10 000"."""
+    """The words of a text, a number whose thousands have narrow or fixed blanks between them as one."""
     groups = {found.start(): found for found in _GROUPED.finditer(text)}
     end = 0
     for word in words(text):
@@ -265,9 +241,7 @@ def _is_within(text: str, stop: int) -> bool:
     """Whether the full stop at `stop` belongs to a word and ends no sentence: "Acme Ltd. pays"."""
     following = text[stop + 1 :].lstrip()[:1]
     found = _SHORT_FORM.search(text[max(0, stop - 6) : stop]) if following else None
-    if found is None or (found[0] == "No" and not following.isdigit()):
-        return False
-    return not (found["suffix"] and following.isupper())
+    return found is not None and not (found["suffix"] and following.isupper())
 
 
 def _is_possessive(text: str, word: Word) -> bool:
@@ -315,7 +289,8 @@ def _dates(text: str) -> Mapping[int, tuple[Token, ...]]:
         read = date_from_digit(text, start, "") if text[start].isdigit() else date_from_month(text, start)
         days = read[0].dates if len(read) == 1 else ()
         # With dots the day comes first; with slashes a date that has two readings has neither here.
-        if days and all(days[0]) and (len(days) == 1 or "." in read[0].text):
+        is_whole = bool(days) and all(days[0]) and str(days[0].year) in read[0].text
+        if is_whole and (len(days) == 1 or "." in read[0].text) and not _PART.search(text, 0, start):
             (year, month, day), end = days[0], read[0].end
             found[start] = (
                 Token(f"#{day}", "number", start, end),

@@ -85,7 +85,7 @@ def lead_over(lines: Lines, number: int) -> str:
             break
         if not text.strip():
             has_gap = True
-        elif _LEADS.search(text) and not _are_siblings(text, here):
+        elif _LEADS.search(text) and not _leads_own(lines, above, number):
             return _whole(lines, above)
         elif in_list and _is_in_list(text):
             has_gap = False
@@ -99,6 +99,14 @@ def lead_over(lines: Lines, number: int) -> str:
 def _is_in_list(text: str) -> bool:
     """Whether a line is an item of a list or indented as what goes on one."""
     return text[:1].isspace() or _ITEM.match(text) is not None
+
+
+def _leads_own(lines: Lines, lead: int, number: int) -> bool:
+    """Whether a clause leads into lines that are its own, and `number` is the next clause of its level."""
+    here = line(lines, number)
+    between = (line(lines, each) for each in range(lead + 1, number))
+    has_own = any(text.strip() and not _are_siblings(text, here) for text in between)
+    return has_own and _are_siblings(line(lines, lead), here)
 
 
 def _are_siblings(line: str, other: str) -> bool:

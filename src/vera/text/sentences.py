@@ -15,15 +15,18 @@ _ABBREVIATED = (
 )
 """What goes on behind its stop: "9 Feb. 2024", "No. 5", "2 Mio. Euro"."""
 
-NO_INITIAL = r"(?<!(?<![/\d])(?<!\d\s)\b[A-Za-z])"
+NO_INITIAL = r"(?<!\b[A-Zabcdefijknopqrtuvwxyz])(?<!(?<![/\d])(?<!\d\s)\b[mghsl])"
 """No single letter before the stop ("J. Smith", "z. B.") but the unit of a value: "60 km/h.", "3 m."."""
+
+_NO = r"(?:(?<!\bNo)|(?<=\ANo)|(?<=\nNo)|(?<=[.:?!]\sNo))"
+"""No "No." of a number, but one that is a whole sentence: "A. No. It had …"."""
 
 NOTE_MARK = r"(?:\[\^?[0-9]{1,3}\]){0,4}"
 """The numbers of notes behind a sentence: "[3]", "[^1]"."""
 
 END = re.compile(
-    NO_INITIAL + r"(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|vs|al|ca))"
+    NO_INITIAL + _NO + r"(?<!\b(?:Dr|Mr|Ms|St|Mt|Jr|Sr|vs|al|ca))"
     r"(?<!\b(?:Mrs|Inc|Ltd|Rev|Gen|Sen|Art|Sec|Fig|Abs|bzw))(?<!\b(?:approx))"
-    rf"[.!?][\"'”’)\]*_]{{0,4}}{NOTE_MARK}(?!{GERMAN_DATE}|{_ABBREVIATED})\s{{1,4}}(?=[\"'“‘(\[*_]{{0,3}}[^\sa-z])|[。！？]"
+    rf"[.!?][\"'”’)\]]{{0,3}}{NOTE_MARK}(?!{GERMAN_DATE}|{_ABBREVIATED})\s{{1,4}}(?=[\"'“‘(\[]{{0,3}}[^\sa-z])|[。！？]"
 )
 """Where a sentence ends within a line, with the white space behind it."""

@@ -623,6 +623,7 @@ def test_what_is_cut_out_of_a_sentence_is_not_said(claim: str, span: str) -> Non
         ("Batch 7741 was recalled.", "Batch 7714 was recalled.", False),
         ("Flight 302 left from Gate 4.", "Flight 302 left from Gate 5.", False),
         ("The fee is 50 euros.", "The fee is 60 euros.", True),
+        ("The fee is CHF 50.", "The fee is CHF 60.", True),
         ("Batch 7714 was recalled on 19 January 2024.", "Batch 7714 was recalled on 18 January 2024.", True),
     ],
 )

@@ -34,7 +34,7 @@ from vera.evidence.claim import Claim, Relation
 from vera.text.lexicon import word_set
 from vera.text.negation import doubtful_turns
 from vera.text.quantity_dates import MONTHS
-from vera.text.units import unit_words
+from vera.text.units import unit_symbols, unit_words
 from vera.text.words import differs_in_marks, stem
 
 VERSION = "containment/10"
@@ -279,7 +279,8 @@ def _is_name(form: Form, index: int) -> bool:
     following = next((each.key for each in form.tokens[index + 1 : index + 2]), "")
     if before.key in _SECTIONS:
         return True
-    is_measured = following == "%" or following in unit_words() or following in MONTHS
+    is_money = before.key.upper() in unit_symbols()
+    is_measured = is_money or following == "%" or following in unit_words() or following in MONTHS
     return (
         before.capital
         and before.tag == "word"

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.timeout(900)
+"""mypy without its cache reads all sources, which takes minutes where much else runs."""
+
 ROOT = Path(__file__).parents[1]
 MAX_CHARACTERS = 8000
 SILENCES = re.compile(r"type: ?ignore|mypy: ?\w|\bnoqa\b")
@@ -23,7 +26,7 @@ GIVES_A_REASON = re.compile(
 def insist(*command: str) -> None:
     """Fails with what the tool says about the repository, unless it is content."""
     done = subprocess.run(
-        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+        [sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, timeout=880, check=False
     )
     if done.returncode:
         pytest.fail(f"{' '.join(command)}\n{(done.stdout + done.stderr)[:MAX_CHARACTERS]}", pytrace=False)

@@ -608,6 +608,12 @@ def test_another_value_is_another_one_in_any_spelling(claim: str, span: str) -> 
         ("Berg was elected.", "It is not true that in 2019 A. Berg was elected."),
         ("A5 is void.", "It is not true that permit No. A5 is void."),
         ("Tenants may keep dogs.", "**Deleted.** Tenants may keep dogs."),
+        ("转租房屋。", "一、租金每月三千元。\n二、承租人不得\n转租房屋。"),
+        ("承租人可以养狗。", "三、仅在出租人同意后\n承租人可以养狗。"),
+        (
+            "Tenants may keep dogs.",
+            "It is not true at all that under the section\n3.1 Tenants may keep dogs.\n3.2 More is here.",
+        ),
         ("The rent is 500 euros.", "The rent is 500 euros.[1]\n\n[1] Not true."),
         ("The Tenant must leave.", "The Tenant must:\n- pay the rent; alternatively\n- leave.\n"),
     ],

@@ -25,12 +25,12 @@ _DELETED = re.compile(
         r"`[^`\n]{1,400}`"
         rf"|(?P<inline>{_SIGN}(?:[^\[\]]|\[[^\[\]]{{0,400}}\]){{1,{_LONGEST}}}+\])"
         rf"|{_SIGN}\][ \t]{{0,8}}\n?(?P<line>[^\[\n]{{1,{_LONGEST}}})"
-        rf"|(?<!\{{)\{{(?P<critic>--(?:(?!--\}}|\n[ \t]*\n)[\s\S]){{1,{_LONGEST}}}--)\}}"
-        rf"|\{{~~(?P<old>(?:(?!~>|~~\}}|\n[ \t]*\n)[\s\S]){{1,{_LONGEST}}})~>"
+        rf"|(?<!\{{)\{{(?P<critic>--(?:(?!--\}}|\{{--|\n[ \t]*\n)[\s\S]){{1,{_LONGEST}}}--)\}}"
+        rf"|\{{~~(?P<old>(?:(?!~>|~~\}}|\{{~~|\n[ \t]*\n)[\s\S]){{1,{_LONGEST}}})~>"
     ).encode()
 )
-"""[Deleted: …], a line behind [Deleted:], and {--…--} and {~~…~>…~~} as CriticMarkup has them. Code has
-none."""
+"""[Deleted: …], a line behind [Deleted:], and {--…--} and {~~…~>…~~} as CriticMarkup has them, none
+within another of its kind, so that each is looked through once. Code has none."""
 _PROSE = ("", ".txt", ".text", ".md", ".markdown", ".rst", ".adoc", ".org")
 """Suffixes of files that may have CriticMarkup: in some languages of programs its signs are others."""
 

@@ -42,7 +42,8 @@ _CLAUSE = (
 _MARKER = late_regex(
     rf"(?P<indent>\s{{0,24}})(?:(?P<clause>{_CLAUSE})|"
     r"(?P<bullet>[-*•‣+])\s|\(?(?:(?P<number>[0-9]{1,3}(?:\.[0-9]{1,2}){0,3})"
-    r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s)|(?P<han>[一二三四五六七八九十]{1,3}、)|(?P<section>§{1,2}\s?[0-9]{1,4}[a-z]?)(?=\s))"
+    r"|(?P<letter>[A-Za-z]|[ivxIVX]{2,5}))[.)](?=\s)|(?P<han>[一二三四五六七八九十]{1,3}、)"
+    r"|(?P<section>§{1,2}\s?[0-9]{1,4}[a-z]?)(?=\s))"
 )
 _NEW_BLOCK = late_regex(
     rf"\s{{0,24}}(?:{_CLAUSE}|"

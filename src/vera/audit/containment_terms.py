@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from vera.text.late_regex import late_regex
 from vera.text.lexicon import word_set
-from vera.text.quantity_dates import date_from_digit, date_from_month
+from vera.text.quantity_dates import MONTH_NAMES, date_from_digit, date_from_month
 from vera.text.sentences import GERMAN_DATE
 from vera.text.words import Word, singular, stem, words
 
@@ -157,10 +157,6 @@ _WHOLE_VERB = {"ca": "can", "wo": "will", "sha": "shall"}
 _PART = late_regex(r"(?i)\b(?:version|release|section|clause|article|no\.|nr\.|§)\s{0,3}\Z")
 _DATE_START = late_regex(r"(?<![\w./-])(?:[0-9]|[JFMASONDjfmasond][^\W\d_]{2})")
 _GROUPED = late_regex(r"(?<![\w.,])[0-9]{1,3}(?:[\u00a0\u202f\u2009][0-9]{3}){1,4}(?![\w.,]?[0-9])")
-_MONTH_NAMES = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-    "november", "december",
-)  # fmt: skip
 _ORDINAL_STOP = re.compile(rf"\.(?={GERMAN_DATE})")
 _PLURAL_MARK = re.compile(r"\(e?s\)")
 _MARK = re.compile(r"(?<!\d),|,(?!\d)|[;:()\[\]]|--|[—–](?=\s)|[.!?](?=[\"'”’)\]]{0,3}(?:\s|\Z))")
@@ -205,6 +201,7 @@ def without_opening(left: Sequence[Token]) -> list[Token]:
 def _raw(text: str) -> Iterator[Word]:
     """Words and marks as they stand, contractions undone, "(s)" and the stop of "3. Mai" left out."""
     text = _ORDINAL_STOP.sub(" ", text)
+    text = _GROUPED.sub(lambda found: re.sub(r"\D", ",", found[0]), text)
     text = _PLURAL_MARK.sub(lambda found: " " * len(found[0]), text)
     contracted = {found.start(): found for found in _CONTRACTED.finditer(text)}
     marks = [Word(found[0], *found.span()) for found in _SYMBOL.finditer(text)]
@@ -213,7 +210,7 @@ def _raw(text: str) -> Iterator[Word]:
         for found in _MARK.finditer(text)
         if not (found[0] == "." and _is_within(text, found.start()))
     ]
-    for word in sorted([*marks, *_grouped(text)], key=lambda word: (word.start, word.end)):
+    for word in sorted([*marks, *words(text)], key=lambda word: (word.start, word.end)):
         found = contracted.get(word.start)
         if found is not None and word.form.endswith("nt"):
             verb = found["verb"].lower()
@@ -223,18 +220,6 @@ def _raw(text: str) -> Iterator[Word]:
             yield word
             if _is_possessive(text, word):
                 yield Word(POSSESSIVE, word.end, word.end)
-
-
-def _grouped(text: str) -> Iterator[Word]:
-    """The words of a text, a number whose thousands have narrow or fixed blanks between them as one."""
-    groups = {found.start(): found for found in _GROUPED.finditer(text)}
-    end = 0
-    for word in words(text):
-        if (found := groups.get(word.start)) is not None:
-            end = found.end()
-            yield Word(re.sub(r"\D", "", found[0]), found.start(), end)
-        elif word.start >= end:
-            yield word
 
 
 def _is_within(text: str, stop: int) -> bool:
@@ -294,7 +279,7 @@ def _dates(text: str) -> Mapping[int, tuple[Token, ...]]:
             (year, month, day), end = days[0], read[0].end
             found[start] = (
                 Token(f"#{day}", "number", start, end),
-                Token(_MONTH_NAMES[month - 1], "word", start, end, capital=True),
+                Token(MONTH_NAMES[month - 1].split()[0], "word", start, end, capital=True),
                 Token(f"#{year}", "number", start, end),
             )
     return found

@@ -109,17 +109,16 @@ def _leads_own(lines: Lines, lead: int, number: int) -> bool:
     return has_own and _are_siblings(line(lines, lead), here)
 
 
-def _are_siblings(line: str, other: str) -> bool:
+def _are_siblings(text: str, other: str) -> bool:
     """Whether two lines begin clauses of one level: what 4.1 leads into is not in 4.2."""
-    ours, theirs = _CLAUSE.match(line), _CLAUSE.match(other)
-    if ours is None or theirs is None:
-        return False
-    return (ours[1], ours[2], ours[3].count("."), ours[4]) == (
-        theirs[1],
-        theirs[2],
-        theirs[3].count("."),
-        theirs[4],
-    )
+    level = _level(text)
+    return level is not None and level == _level(other)
+
+
+def _level(text: str) -> tuple[str, str, int, str] | None:
+    """How the number of a clause is written at the begin of a line; None where there is none."""
+    found = _CLAUSE.match(text)
+    return (found[1], found[2], found[3].count("."), found[4]) if found else None
 
 
 def _continues_item(lines: Lines, number: int) -> bool:

@@ -16,7 +16,7 @@ LATEST_YEAR = 2100
 _SPACE = "[ \\t\u00a0\u202f\u2009]"
 _GAP = f"{_SPACE}{{0,2}}\\n?{_SPACE}{{0,2}}"
 _DASH = "[-‐‑‒–—−]"
-_MONTH_NAMES = (
+MONTH_NAMES = (
     "january jan",
     "february feb",
     "march mar",
@@ -30,6 +30,8 @@ _MONTH_NAMES = (
     "november nov",
     "december dec",
 )
+"""English months in their order, each name with its abbreviations behind it."""
+
 _FOREIGN_MONTH_NAMES = (
     "januar jänner janvier enero gennaio janeiro",
     "februar février febrero febbraio fevereiro",
@@ -51,7 +53,7 @@ FOREIGN_MONTHS = {
 }
 """Months that are read as such only beside a day or a year: Mars is a planet as well."""
 
-MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+MONTHS = {name: number for number, names in enumerate(MONTH_NAMES, 1) for name in names.split()}
 MONTHS |= FOREIGN_MONTHS
 """Month or its abbreviation, in lower case → its number."""
 

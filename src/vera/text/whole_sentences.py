@@ -33,8 +33,7 @@ _HAN_HEADING = re.compile(
     r"(?:[（(]?[一二三四五六七八九十]{1,3}[）)、.]|第[一二三四五六七八九十百\d]{1,6}[章节節条條编編部])"
     r"[^，,；;。不未无無没沒勿禁非仅僅只如若除当當但须須应應可得将將]{0,10}\Z"
 )
-"""The heading of a part in Chinese: "一、交易概述", "第三章 附则". A line that denies, limits or allows something may
-break off a sentence."""
+"""The heading of a part in Chinese: "一、交易概述". A line that denies may break off a sentence."""
 
 _RULE = re.compile(r"[\s=~_*#-]*\Z")
 _CUT_NUMBER = re.compile(r"\d[.,'’]?\Z")
